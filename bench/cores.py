@@ -1,5 +1,5 @@
-"""Finds out whether a host runs two virtual cores on one core at the moment, as some do for a second or a minute: then two
-threads take turns, and comparisons of programs with several threads say nothing."""
+"""Finds out whether a host runs two virtual cores on one core, as some do for a second or a minute. Two threads take turns then,
+and comparisons of programs with several threads say nothing."""
 
 from __future__ import annotations
 
@@ -28,10 +28,13 @@ class Cores:
     """Two programs that compute on two cores when they are told to. One core is never shared."""
 
     def __init__(self) -> None:
+        self.discarded = 0  # measurements, because the cores were shared after them
+        self.disturbed = 0  # those that count although the cores were shared
         environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
         cores = sorted(os.sched_getaffinity(0))[:2]
         self._programs = [] if len(cores) < 2 else [
-            subprocess.Popen([sys.executable, "-c", _WORK], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+            subprocess.Popen([sys.executable, "-c", _WORK], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                             env=environment)
             for _ in cores]
         for program, core in zip(self._programs, cores):
             os.sched_setaffinity(program.pid, {core})
@@ -52,16 +55,22 @@ class Cores:
         return self.slowdown() > SHARED
 
     def undisturbed(self, measure, patience: float = 120):
-        """What `measure` returns if the cores are not shared before and after it, which is tried again for so many seconds;
-        and how often it was."""
-        again, begin = 0, time.monotonic()
+        """Returns the result of `measure`, between two moments at which the cores are not shared. Otherwise it waits and measures
+        again; after `patience` seconds, it takes what it gets. Counts both."""
+        end = time.monotonic() + patience
         while True:
-            before = self.shared()
-            found = None if before and time.monotonic() - begin < patience else measure()
-            if found is not None and (time.monotonic() - begin >= patience or not self.shared()):
-                return found, again
-            again += 1
-            time.sleep(0.2)
+            while self.shared() and time.monotonic() < end:
+                time.sleep(0.2)
+            found = measure()
+            if not self.shared():
+                return found
+            if time.monotonic() >= end:
+                self.disturbed += 1
+                return found
+            self.discarded += 1
+
+    def counts(self) -> dict[str, int]:
+        return {"discarded": self.discarded, "disturbed": self.disturbed}
 
     def close(self) -> None:
         for program in self._programs:
@@ -73,3 +82,13 @@ class Cores:
         program.stdin.write(f"{times}\n")
         program.stdin.flush()
         return lambda: float(program.stdout.readline())
+
+
+def shared_text(rows: list[dict], measurements: str) -> str:
+    """A sentence about measurements that were repeated, from `counts` in rows; empty if there were none."""
+    discarded, disturbed = (sum(row.get("cores", {}).get(key, 0) for row in rows) for key in ("discarded", "disturbed"))
+    if not discarded and not disturbed:
+        return ""
+    text = (f"{discarded} {measurements} were repeated, since the host ran both cores on one after them (arithmetic on one takes "
+            f"at least {SHARED} times as long while the other computes)")
+    return text + (f"; {disturbed} others count although it did." if disturbed else ".")

@@ -27,7 +27,7 @@ import tempfile
 import textwrap
 
 import numpy as np
-from cores import SHARED, Cores
+from cores import Cores, shared_text
 from table import ROOT, isomer, processor
 from turns import Program, engine_version, interval, optimized, random_data, returned_input
 
@@ -120,15 +120,12 @@ def row_of(name: str, args: argparse.Namespace, folder: pathlib.Path) -> dict:
         models[OPTIMIZED] = (own, better)
     rounds: list[list[dict[str, float]]] = []  # by process
     order = random.Random(0)
-    row["again"] = 0
     cores = Cores() if uses_cores(args.runtimes, args) else None
 
     def measured(key: str) -> float:
         if not cores:
             return turn(programs[key], args.seconds)
-        us, again = cores.undisturbed(lambda: turn(programs[key], args.seconds))
-        row["again"] += again
-        return us
+        return cores.undisturbed(lambda: turn(programs[key], args.seconds))
 
     for _ in range(args.processes):
         programs, values, forms = {}, {}, {}
@@ -143,6 +140,7 @@ def row_of(name: str, args: argparse.Namespace, folder: pathlib.Path) -> dict:
             one.close()
     if cores:
         cores.close()
+        row["cores"] = cores.counts()
     row["rounds"] = rounds
     row["microseconds"] = {key: statistics.median(one[key] for found in rounds for one in found) for key in models}
     row["best"] = min(others, key=row["microseconds"].get)
@@ -172,10 +170,8 @@ def heading(data: dict) -> list[str]:
         text += (f" The column `{OPTIMIZED}` is what `isomer optimize` makes of the network for the {title(own)}; the ratio after "
                  "it compares that with the fastest other runtime on the original network. Where the search returned the input, "
                  "that ratio is the first one.")
-    if again := sum(row.get("again", 0) for row in data["rows"]):
-        turns = sum(len(one) for row in data["rows"] for found in row["rounds"] for one in found)
-        text += (f" Turns were repeated while the host ran both cores on one (arithmetic on one takes {SHARED} times as long while "
-                 f"the other computes): {again} times for {turns} turns.")
+    if shared := shared_text(data["rows"], "turns"):
+        text += " " + shared
     if any(runtime.split()[0] == "pytorch" for runtime in others):
         text += (" PyTorch is the faster of eager mode and frozen TorchScript, with images in the faster of two layouts, in which "
                  "they are given; torch.compile is not used.")

@@ -4,7 +4,7 @@ with the nodes of the graph that ONNX Runtime makes.
 
     .venv/bin/python bench/kernel_costs.py --models all --out docs/measurements/kernel-costs-1-thread   # .json and .md
 
-With --streams, the built-in runtime's latency on so many streams is compared with what the kernels' costs predict for them.
+With --streams, the built-in runtime's latency on streams is compared with the latency that the costs of its kernels predict.
 
 In each of several rounds all kernels are measured anew, and the whole model in a process before and in one behind that: on a
 machine that is shared, how much of its cores and of its third level of cache is left changes by the second and the minute. The
@@ -21,10 +21,11 @@ import pathlib
 import statistics
 import subprocess
 import tempfile
+import textwrap
 
 import onnx
 import onnxruntime
-from cores import SHARED, Cores
+from cores import Cores, shared_text
 
 AGREEMENT = 1.2  # between the highest and the lowest ratio
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -74,10 +75,10 @@ def whole_us(benches: list[dict]) -> float:
     return min(bench["models"][0]["median_us"] for bench in benches)
 
 
-def rounds_of(model: pathlib.Path, args: argparse.Namespace, folder: pathlib.Path) -> tuple[list[tuple[dict, list[dict]]], int]:
-    """As many rounds as were asked for; then up to `max_rounds`, two at a time, until they agree but for the extremes. And how
-    many were not kept, because the cores were one for a while: kernels would not be measured as in the whole."""
-    rounds, again = [], 0
+def rounds_of(model: pathlib.Path, args: argparse.Namespace, folder: pathlib.Path) -> tuple[list[tuple[dict, list[dict]]], dict]:
+    """As many rounds as were asked for; then up to `max_rounds`, two at a time, until they agree but for the extremes. And the
+    counts of rounds on shared cores, on which kernels and the whole model would not be measured alike."""
+    rounds = []
     cores = Cores() if max(args.threads, args.streams) > 1 else None
 
     def measured() -> tuple[dict, list[dict]]:
@@ -85,22 +86,20 @@ def rounds_of(model: pathlib.Path, args: argparse.Namespace, folder: pathlib.Pat
             return round_of(model, args, pathlib.Path(profile.name))
 
     while len(rounds) < args.max_rounds:
-        found, more = cores.undisturbed(measured) if cores else (measured(), 0)
-        again += more
-        rounds.append(found)
+        rounds.append(cores.undisturbed(measured) if cores else measured())
         done = len(rounds) - args.rounds
         kept = sorted(map(ratio_of, rounds))[max(done, 0) // 2 : len(rounds) - max(done, 0) // 2]
         if done >= 0 and done % 2 == 0 and kept[-1] <= AGREEMENT * kept[0]:
             break
     if cores:
         cores.close()
-    return rounds, again
+    return rounds, cores.counts() if cores else {}
 
 
 def row_of(name: str, args: argparse.Namespace, folder: pathlib.Path) -> dict:
     model = folder / "model.onnx"
     subprocess.run([ISOMER, "models", name, "-o", model], check=True, capture_output=True)
-    rounds, again = rounds_of(model, args, folder)
+    rounds, cores = rounds_of(model, args, folder)
     costs, (bench, _) = rounds[0]
     predicted = [predicted_us(costs) for costs, _ in rounds]
     row = {
@@ -111,7 +110,7 @@ def row_of(name: str, args: argparse.Namespace, folder: pathlib.Path) -> dict:
         "whole_us": statistics.median(whole_us(benches) for _, benches in rounds),
         "ratios": sorted(map(ratio_of, rounds)),
         "kernels": costs["kernels"],
-        "again": again,
+        "cores": cores,
         "reorders": sum(share["count"] for share in costs["by_kernel"] if share["kernel"].startswith("reorder")),
     }
     if args.streams:
@@ -143,9 +142,8 @@ def streams_table(rows: list[dict], streams: int) -> str:
         "lowest and the highest. The sum is that of the kernels in one thread, one after the other. The last column counts the",
         "kernels that have the threads of all streams.",
         f"Of {len(rows)} predictions, {within(ratios, 15)} are within 15% of the whole and {within(ratios, 20)} within 20%; the "
-        f"median error is {100 * statistics.median(abs(ratio - 1) for ratio in ratios):.1f}%. {sum(row['again'] for row in rows)} "
-        "rounds were repeated, because the host ran both cores on one: arithmetic on one core took",
-        f"{SHARED} times as long, or longer, while the other one computed.",
+        f"median error is {100 * statistics.median(abs(ratio - 1) for ratio in ratios):.1f}%.",
+        *textwrap.wrap(shared_text(rows, "rounds"), 120),
         "",
         "| model | whole, ms | predicted, ms | error | sum, ms | kernels (in all threads) |",
         "|---|---:|---:|---|---:|---:|",

@@ -14,7 +14,8 @@
 #include "isomer/optimize/run_teams.h"
 #include "isomer/report/report.h"
 #include "isomer/repro/svg.h"
-#include "isomer/search/teams.h"
+#include "isomer/search/divided_teams.h"
+#include "isomer/search/engine_runs.h"
 
 namespace isomer {
 
@@ -87,19 +88,20 @@ Result<StreamCosts> stream_costs(const CostChoice& choice, const std::string& fi
   ISOMER_TRY(const Costs one, costs_of(cost_options(choice), model.graph, symbols));
   ISOMER_TRY(const Costs all, costs_of(with_all_threads(cost_options(choice)), model.graph, symbols));
   ISOMER_TRY(Decisions decisions, stored_decisions(model));
-  Candidate candidate(model.graph, std::move(decisions));
+  const Candidate candidate(model.graph, std::move(decisions));
   ISOMER_TRY(const TeamTimes times, team_times(candidate, *one.model, *all.model));
-  if (times.all_us.empty()) return fail("a kernel could not be measured in the threads of all streams");
-  ISOMER_TRY(const auto inputs, random_inputs(model, shapes, 1));
-  ISOMER_TRY(const SessionId session, one.engine->load(file));
-  Trace trace(file);
-  ISOMER_CHECK(one.engine->run_traced(session, inputs, trace, 0));
+  ISOMER_TRY(TempDir folder, TempDir::make());
+  constexpr uint64_t kSeed = 1;
+  EngineRuns runs(*one.engine, *one.engine, model, file, shapes, kSeed, std::nullopt, std::move(folder));
+  ISOMER_TRY(const Trace run, runs.traced(candidate));
   ISOMER_TRY(const auto names, export_names(model));
-  candidate = with_teams_of(std::move(candidate), names, kernels_in(trace));
-  const PredictedRun run = predicted_run(candidate, times, static_cast<size_t>(choice.engine.options.streams));
-  return StreamCosts{.us = run.us,
+  const Candidate by_engine = with_teams_of(candidate, names, kernels_in(run));
+  const auto streams = static_cast<size_t>(choice.engine.options.streams);
+  ISOMER_TRY(const Prediction prediction, predict(by_engine, times, *one.model, streams));
+  const auto& spans = prediction.run.spans;
+  return StreamCosts{.us = prediction.run.us,
                      .with_all_threads = static_cast<size_t>(
-                         std::ranges::count_if(run.spans, [](const PredictedSpan& span) { return !span.stream; })),
+                         std::ranges::count_if(spans, [](const PredictedSpan& span) { return !span.stream; })),
                      .neighbors = times.neighbors};
 }
 
@@ -165,7 +167,7 @@ void print_streams(const StreamCosts& streams) {
   constexpr double kMebibyte = 1 << 20;
   fmt::print(
       "on the streams: {:.1f} us predicted, with {} kernels in the threads of all streams\n"
-      "beside others, kernels bound by their cores take {:.2f} times as long, those bound by memory {:.2f} times; 1 "
+      "while others run, kernels bound by their cores take {:.2f} times as long, those bound by memory {:.2f} times; 1 "
       "MiB "
       "of another core's results takes {:.1f} us longer to read\n",
       streams.us, streams.with_all_threads, slowdown[0][0], slowdown[1][1], kMebibyte * streams.neighbors.transfer_us);

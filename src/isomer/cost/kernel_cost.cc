@@ -163,16 +163,19 @@ Result<double> KernelCost::once(std::string_view what, const Measure& measure) {
 
 Result<NeighborCosts> KernelCost::neighbor_costs() {
   std::optional<NeighborTimes> measured;
+  const auto measure = [&](size_t i) -> Result<double> {
+    if (db_->locked()) db_->miss(kNeighborTimes[i]);
+    if (db_->locked()) return fail("the times of neighbors are not in the profile database");
+    if (deadline_.passed()) return fail("no time is left to measure the times of neighbors");
+    if (!measured) {
+      options_.progress(measured_, "neighbors");
+      ISOMER_TRY(measured, engine_->neighbor_times());
+    }
+    return (*measured)[i];
+  };
   NeighborTimes times;
   for (size_t i = 0; i < times.size(); ++i) {
-    ISOMER_TRY(times[i], once(kNeighborTimes[i], [&]() -> Result<double> {
-                 if (db_->locked()) db_->miss(kNeighborTimes[i]);
-                 if (db_->locked()) return fail("the times of neighbors are not in the profile database");
-                 if (!measured) {
-                   ISOMER_TRY(measured, engine_->neighbor_times());
-                 }
-                 return (*measured)[i];
-               }));
+    ISOMER_TRY(times[i], once(kNeighborTimes[i], [&] { return measure(i); }));
   }
   return to_costs(times);
 }

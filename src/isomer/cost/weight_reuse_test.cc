@@ -22,8 +22,8 @@ auto about(double megabytes) {
   return testing::DoubleNear(std::exp2(std::round(2 * std::log2(megabytes * kMegabyte)) / 2), 1);
 }
 
-/// Returns what `look` tells of each product in a chain, given by the names of its weights (16 MB each, except a, which
-/// has 8 KB).
+/// Returns the results of `look` for each product in a chain, given by the names of its weights (16 MB each, except a,
+/// which has 8 KB).
 template <class Look>
 auto by_product(const std::string& chain, double footprint_megabytes, const Look& look) {
   std::string text = "input x: f32[4,2048]\n a = f32[2048,1]{fill 1}\n x_a = MatMul(x, a)\n";

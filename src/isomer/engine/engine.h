@@ -132,7 +132,7 @@ class Engine {
   /// Returns the cost of a launch, in microseconds, in addition to the time that the engine itself reports for a
   /// kernel. Negative if the reported time includes the reporting.
   virtual Result<double> kernel_overhead();
-  /// Measures how kernels on several cores slow each other down; takes about half a second and 128 MiB. An Error if the
+  /// Measures how kernels on two cores slow each other down; takes about two seconds and 256 MiB. An Error if the
   /// engine has no streams, or if there is only one core.
   virtual Result<NeighborTimes> neighbor_times();
 

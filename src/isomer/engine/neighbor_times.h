@@ -1,5 +1,5 @@
 #pragma once
-// What is measured once to know how kernels on several cores slow each other down.
+// Measurements of how kernels on two cores slow each other down. More cores do so pair by pair.
 
 #include <array>
 
@@ -7,7 +7,7 @@
 
 namespace isomer {
 
-/// What NeighborTimes has, in this order. The names are those in profile databases.
+/// The names of NeighborTimes, in their order, as profile databases have them.
 inline constexpr std::array<const char*, 10> kNeighborTimes = {
     "computing",
     "computing, while a neighbor computes",
@@ -21,7 +21,7 @@ inline constexpr std::array<const char*, 10> kNeighborTimes = {
     "passing a cache line to another core",
 };
 
-/// Microseconds, each of one core.
+/// Microseconds of one core.
 using NeighborTimes = std::array<double, kNeighborTimes.size()>;
 
 NeighborCosts to_costs(const NeighborTimes& times);

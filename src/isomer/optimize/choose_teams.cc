@@ -69,52 +69,36 @@ class TeamChoice {
     choose(name, other);
   }
 
-  struct Prediction {
-    double us = 0;
-    std::vector<KernelInRun> kernels;
-  };
-  /// Nothing if times of kernels are not known.
-  std::optional<Prediction> predicted(const Candidate& teams) const {
-    if (times_.all_us.empty()) return std::nullopt;
-    if (teams.decisions.divisions.empty()) {
-      const PredictedRun run = predicted_run(teams, times_, streams_);
-      return Prediction{run.us, named(run, times_.kernels, teams.graph, [](ValueId value) { return value; })};
-    }
-    const auto parts = divided_times(teams, times_, *evaluation_.costs.model, streams_);
-    if (!parts) return std::nullopt;
-    const Candidate& divided = parts->divided.candidate;
-    const PredictedRun run = predicted_run(divided, parts->times, streams_);
-    return Prediction{
-        run.us, named(run, parts->times.kernels, divided.graph, [&](ValueId value) { return parts->origins[value]; })};
+  Result<Prediction> predicted(const Candidate& teams) const {
+    return predict(teams, times_, *evaluation_.costs.model, streams_);
   }
+  /// Nothing if times of kernels are not known.
   std::optional<double> predicted_us(const Candidate& teams) const {
-    const auto run = predicted(teams);
-    return run ? std::optional(run->us) : std::nullopt;
+    const auto prediction = predicted(teams);
+    return prediction ? std::optional(prediction->run.us) : std::nullopt;
   }
 
   void choose(const char* name, const Candidate& teams) {
-    auto run = predicted(teams);
+    const auto prediction = predicted(teams);
+    if (!prediction) report_.problem = prediction.error().message;
     report_.chosen = name;
-    report_.predicted_us = run ? std::optional(run->us) : std::nullopt;
-    report_.predicted = run ? std::move(run->kernels) : std::vector<KernelInRun>();
+    report_.predicted_us = prediction ? std::optional(prediction->run.us) : std::nullopt;
+    report_.predicted = prediction ? named(*prediction) : std::vector<KernelInRun>();
   }
 
-  /// `original`: the value of the candidate that a value of the graph is, or is a part of; kNoValue if there is none.
-  template <class Original>
-  std::vector<KernelInRun> named(const PredictedRun& run, std::span<const PlannedKernel> kernels, const Graph& graph,
-                                 const Original& original) const {
+  std::vector<KernelInRun> named(const Prediction& prediction) const {
     std::vector<KernelInRun> out;
-    for (size_t k = 0; k < kernels.size(); ++k) {
-      const PlannedKernel& kernel = kernels[k];
-      const Node& last = graph.node(kernel.nodes.back());
-      const ValueId result = last.num_results == 0 ? kNoValue : original(last.result());
+    for (size_t k = 0; k < prediction.kernels.size(); ++k) {
+      const PlannedKernel& kernel = prediction.kernels[k];
+      const Node& last = prediction.graph.node(kernel.nodes.back());
+      const ValueId result = last.num_results == 0 ? kNoValue : prediction.originals[last.result()];
       std::string name;
-      for (const NodeId id : kernel.nodes) name += (name.empty() ? "" : "+") + op_label(graph.node(id));
+      for (const NodeId id : kernel.nodes) name += (name.empty() ? "" : "+") + op_label(prediction.graph.node(id));
       out.push_back({.kernel = kernel.reorder ? "reorder" : name,
                      .result = result == kNoValue ? "" : names_[result],
-                     .stream = run.spans[k].stream,
-                     .start_us = run.spans[k].start_us,
-                     .us = run.spans[k].us});
+                     .stream = prediction.run.spans[k].stream,
+                     .start_us = prediction.run.spans[k].start_us,
+                     .us = prediction.run.spans[k].us});
     }
     return out;
   }
@@ -149,19 +133,23 @@ Candidate with_fastest_teams(const OptimizeOptions& options, const Candidate& ca
   if (!names) return failed(names.error());
   auto all = make_costs(with_all_threads(options.costs), model.graph, symbols, options.progress, options.trace);
   if (!all) return failed(all.error());
-  all->model->measure_until(budget.share(kKernelsShare).end);
+  const Deadline kernels = budget.share(kKernelsShare).end;
+  all->model->measure_until(kernels);
   auto times = team_times(candidate, *evaluation.costs.model, *all->model);
   if (!times) return failed(times.error());
   options.progress("measuring teams of threads");
+  report.problem = times->problem;
+  evaluation.costs.model->measure_until(kernels);
   if (!times->all_us.empty()) {
-    evaluation.costs.model->measure_until(budget.share(kKernelsShare).end);
-    times->part_us =
-        part_times(candidate, *times, *evaluation.costs.model, streams_of(options)).value_or(std::vector<double>());
-    evaluation.costs.model->measure_until(budget.end);
+    auto parts = part_times(candidate, *times, *evaluation.costs.model, streams_of(options));
+    if (parts) times->part_us = std::move(*parts);
+    if (!parts) report.problem = parts.error().message;
   }
   TeamChoice choice(options, candidate, evaluation, std::move(*times), std::move(*names), report);
   choice.predict_engine();
-  return choice.try_all(budget.end);
+  Candidate fastest = choice.try_all(budget.end);
+  evaluation.costs.model->measure_until(budget.end);
+  return fastest;
 }
 
 Result<std::vector<KernelInRun>> measured_run(const Candidate& candidate, const Evaluation& evaluation) {

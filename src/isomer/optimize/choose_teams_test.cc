@@ -86,8 +86,13 @@ TEST(ChooseTeams, TimesTheBatchInParts) {
   ASSERT_TRUE(teams.predicted_us.has_value());
   for (const KernelInRun& kernel : teams.predicted) {
     EXPECT_LE(kernel.start_us + kernel.us, *teams.predicted_us + 1e-6);
-    EXPECT_NE(kernel.result, "") << kernel.kernel;
+    EXPECT_TRUE(!kernel.result.empty() || kernel.kernel == "Slice") << kernel.kernel;
   }
+  // All operators are divisible. What follows from the times of kernels may be the same.
+  const auto divides = [](const std::string& name) {
+    return name == "batch in parts" || name == "from the times of kernels";
+  };
+  EXPECT_TRUE(divides(teams.chosen) || std::ranges::any_of(teams.tried, divides, &TeamsReport::Tried::teams));
 }
 
 TEST(ChooseTeams, ThatTheModelHasAreKept) {

@@ -1,7 +1,5 @@
 #include "isomer/plan/candidate.h"
 
-#include <unordered_map>
-
 #include "isomer/base/hash.h"
 
 namespace isomer {
@@ -19,12 +17,17 @@ uint64_t Candidate::hash() const {
   return decisions.empty() ? graph.hash() : hash_mix(graph.hash(), sum);
 }
 
+std::unordered_map<uint64_t, ValueId> values_by_hash(const Graph& graph) {
+  std::unordered_map<uint64_t, ValueId> out;
+  out.reserve(graph.num_values());
+  for (ValueId value = 0; value < graph.num_values(); ++value) out.emplace(graph.value_hash(value), value);
+  return out;
+}
+
 Candidate carried(const Decisions& decisions, std::span<const uint64_t> images, Graph after) {
   Decisions out;
   if (decisions.empty()) return after;
-  std::unordered_map<uint64_t, ValueId> by_hash;
-  by_hash.reserve(after.num_values());
-  for (ValueId value = 0; value < after.num_values(); ++value) by_hash.emplace(after.value_hash(value), value);
+  const auto by_hash = values_by_hash(after);
   const auto image_of = [&](ValueId value) {
     const auto image = by_hash.find(images[value]);
     return image == by_hash.end() ? std::nullopt : std::optional(image->second);

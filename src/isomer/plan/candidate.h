@@ -2,6 +2,7 @@
 // A candidate: what searches generate, cost models price, and engines run.
 
 #include <span>
+#include <unordered_map>
 
 #include "isomer/ir/builder.h"
 #include "isomer/plan/decisions.h"
@@ -25,6 +26,9 @@ struct Candidate {
 /// the hashes of everything downstream, but not these correspondences, so decisions elsewhere in the graph stay. Those
 /// of values that have no correspondence are dropped. If several become one value, the decision of the first is kept.
 Candidate carried(const Decisions& decisions, std::span<const uint64_t> images, Graph after);
+
+/// Returns the values of a graph by their content hashes.
+std::unordered_map<uint64_t, ValueId> values_by_hash(const Graph& graph);
 
 /// Finishes a graph, with decisions about values of the builder.
 Candidate finish(GraphBuilder& builder, std::span<const ValueId> outputs, const Decisions& decisions);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 
 #include "isomer/ops/registry.h"
 
@@ -168,15 +167,24 @@ class Divider {
     }
     std::vector<ValueId> outputs;
     for (const ValueId output : graph_.outputs()) outputs.push_back(whole(output));
-    const std::vector<std::vector<uint64_t>> hashes = hashes_of_values();
-    DividedCandidate out{finish(builder_, outputs, decisions()), {}};
-    std::unordered_map<uint64_t, ValueId> by_hash;
-    for (ValueId value = 0; value < out.candidate.graph.num_values(); ++value)
-      by_hash.emplace(out.candidate.graph.value_hash(value), value);
-    for (const auto& all : hashes) {
+    std::vector<std::vector<uint64_t>> parts(graph_.num_values());
+    std::vector<uint64_t> wholes(graph_.num_values(), 0);
+    for (ValueId value = 0; value < parts.size(); ++value) {
+      for (const ValueId part : divided_[value].values) parts[value].push_back(builder_.peek().value_hash(part));
+      if (whole_[value] == kNoValue) continue;
+      wholes[value] = builder_.peek().value_hash(whole_[value]);
+      if (parts[value].empty()) parts[value] = {wholes[value]};
+    }
+    DividedCandidate out{finish(builder_, outputs, decisions()), {}, {}};
+    const auto by_hash = values_by_hash(out.candidate.graph);
+    out.originals.assign(out.candidate.graph.num_values(), kNoValue);
+    for (ValueId value = 0; value < parts.size(); ++value) {
       std::vector<ValueId>& values = out.values.emplace_back();
-      for (const uint64_t hash : all)
+      for (const uint64_t hash : parts[value])
         if (const auto found = by_hash.find(hash); found != by_hash.end()) values.push_back(found->second);
+      for (const ValueId part : values) out.originals[part] = value;
+      if (const auto whole = by_hash.find(wholes[value]); wholes[value] != 0 && whole != by_hash.end())
+        out.originals[whole->second] = value;
     }
     return out;
   }
@@ -280,17 +288,6 @@ class Divider {
       builder_.set_origin(whole_[value], graph_.origin(value));
     }
     return whole_[value];
-  }
-
-  /// The hashes of the values that stand for each one of the graph.
-  std::vector<std::vector<uint64_t>> hashes_of_values() const {
-    std::vector<std::vector<uint64_t>> out(graph_.num_values());
-    for (ValueId value = 0; value < out.size(); ++value) {
-      for (const ValueId part : divided_[value].values) out[value].push_back(builder_.peek().value_hash(part));
-      if (out[value].empty() && whole_[value] != kNoValue)
-        out[value].push_back(builder_.peek().value_hash(whole_[value]));
-    }
-    return out;
   }
 
   Decisions decisions() const {

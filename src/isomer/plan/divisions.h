@@ -20,12 +20,15 @@ bool is_divisible(const Graph& graph, const Node& node, Division division);
 /// are not divisible in this way, along axes of fewer positions, and about results whose extents are not known.
 Candidate with_divisions(const Candidate& candidate, size_t parts);
 
-/// A candidate with_divisions, and what became of the values of the one that it was made from.
+/// A candidate with_divisions, and where the values of the original are in it.
 struct DividedCandidate {
   Candidate candidate;
-  /// By value of the original: its parts in the divided graph; if it is not divided, itself. Empty for what no output
-  /// needs there.
+  /// By value of the original: its parts in the divided graph; if it is not divided, itself. Empty for values that no
+  /// output needs there.
   std::vector<std::vector<ValueId>> values = {};
+  /// By value of the divided graph: the original's value that it is, is a part of, or joins; kNoValue if it is cut from
+  /// a whole one.
+  std::vector<ValueId> originals = {};
 };
 DividedCandidate divided(const Candidate& candidate, size_t parts);
 

@@ -77,7 +77,7 @@ TEST(Divisions, JoinAndCutWhereTheyDiffer) {
                                                          "Slice", "Tanh", "Concat", "Sin"}));
 }
 
-TEST(Divisions, TellWhatBecameOfValues) {
+TEST(Divisions, KnowWhereTheValuesAre) {
   const Graph graph = parsed("input x: f32[4,4]\na = Exp(x)\nb = Tanh(a)\nc = Sin(b)\nreturn c");
   const DividedCandidate run = divided(divided(graph, {{"a", Division::Axis0}, {"b", Division::Axis0}}), 2);
   const auto ops = [&](const char* name) {
@@ -90,6 +90,15 @@ TEST(Divisions, TellWhatBecameOfValues) {
   EXPECT_EQ(ops("b"), (std::vector<std::string>{"Tanh", "Tanh"})) << "and not the join";
   EXPECT_EQ(ops("c"), (std::vector<std::string>{"Sin"}));
   EXPECT_EQ(run.values[value_named(graph, "c")], std::vector<ValueId>{run.candidate.graph.outputs()[0]});
+  for (const Node& node : run.candidate.graph.nodes()) {
+    const ValueId original = run.originals[node.result()];
+    if (node.op->name == "Slice")
+      EXPECT_EQ(original, kNoValue);
+    else if (node.op->name == "Concat")
+      EXPECT_EQ(original, value_named(graph, "b"));
+    else
+      EXPECT_EQ(graph.producer_node(original).op, node.op);
+  }
 }
 
 TEST(Divisions, KeepOtherDecisions) {

@@ -36,11 +36,7 @@ Nanoseconds Neighborhood::among_parts(TaskId task, Nanoseconds part, size_t core
   return part + std::llround(static_cast<double>(part) * slower);
 }
 
-Nanoseconds Neighborhood::cut(TaskId task, TaskId first, size_t cores) const {
-  if (inputs.empty()) return 0;
-  double bytes = 0;
-  for (const TaskInput& input : inputs[task])
-    if (input.from < first) bytes += input.bytes;
+Nanoseconds Neighborhood::copying(double bytes, size_t cores) const {
   return std::llround(1e3 * 2 * costs.cache_us * bytes / static_cast<double>(cores));  // each is read and written
 }
 

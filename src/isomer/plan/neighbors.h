@@ -2,19 +2,16 @@
 // How tasks on several cores slow each other down.
 
 #include <array>
-#include <cstdint>
 #include <vector>
 
 #include "isomer/plan/task_graph.h"
 
 namespace isomer {
 
-/// What limits the speed of a kernel: its core, or memory, which all cores share.
-enum class Bound : uint8_t { Core, Memory };
-
-/// What it costs to have neighbors: kernels that run on other cores at the same time, or did so before.
+/// How long kernels take more because of neighbors: kernels that run on other cores at the same time, or did so before.
 struct NeighborCosts {
-  /// How many times as long a kernel takes while a neighbor runs, at least 1: by its own bound and the neighbor's.
+  /// How many times as long a kernel takes while a neighbor runs, at least 1. The first index is of the kernel and the
+  /// second of the neighbor: 0 if its core limits it, 1 if memory does, which all cores share.
   std::array<std::array<double, 2>, 2> slowdown = {{{1, 1}, {1, 1}}};
   double synchronization_us = 0;  ///< from the end of a kernel until one on another core can start
   double transfer_us = 0;         ///< reading a byte that another core wrote, compared with one of its own
@@ -27,13 +24,13 @@ struct NeighborCosts {
   double memory_share(double us, double weight_bytes) const;
 };
 
-/// What a task reads of the results of another one.
+/// The bytes that a task reads of another one's results.
 struct TaskInput {
   TaskId from = 0;
   double bytes = 0;
 };
 
-/// What must be known of the tasks of a graph to predict how they slow each other down. By task; empty: nothing does.
+/// Neighbors of the tasks of a graph, by task. Empty: none slow each other down.
 struct Neighborhood {
   NeighborCosts costs = {};
   std::vector<double> memory_share = {};
@@ -45,8 +42,8 @@ struct Neighborhood {
   Nanoseconds transfer_among(TaskId task, size_t cores) const;
   /// Returns how long a part of a task takes, alone on its core, while the other cores run the other parts.
   Nanoseconds among_parts(TaskId task, Nanoseconds part, size_t cores) const;
-  /// Returns about how long cores take that copy each its part of a task's inputs from tasks before `first`.
-  Nanoseconds cut(TaskId task, TaskId first, size_t cores) const;
+  /// Returns about how long cores take to copy bytes from and to the shared cache together.
+  Nanoseconds copying(double bytes, size_t cores) const;
 };
 
 }  // namespace isomer

@@ -38,14 +38,11 @@ TEST(Neighbors, ThatDivideATaskReadWhatOthersMade) {
 }
 
 TEST(Neighbors, RunPartsOfATask) {
-  const Neighborhood memory{.costs = {.slowdown = {{{1, 1}, {1, 1.5}}}, .cache_us = 0.001},
-                            .memory_share = {0, 1},
-                            .inputs = {{}, {{0, 1000}}}};
+  const Neighborhood memory{.costs = {.slowdown = {{{1, 1}, {1, 1.5}}}, .cache_us = 0.001}, .memory_share = {0, 1}};
   EXPECT_EQ(memory.among_parts(0, 100, 2), 100);
   EXPECT_EQ(memory.among_parts(1, 100, 2), 150);
   EXPECT_EQ(memory.among_parts(1, 100, 3), 200) << "two others";
-  EXPECT_EQ(memory.cut(1, 0, 2), 0) << "made in parts";
-  EXPECT_EQ(memory.cut(1, 1, 2), 1000) << "each of two reads and writes 500 bytes";
+  EXPECT_EQ(memory.copying(1000, 2), 1000) << "each of two reads and writes 500 bytes";
 }
 
 }  // namespace

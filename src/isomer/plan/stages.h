@@ -42,9 +42,9 @@ struct StageTimes {
 /// numbers, in which each task comes after its predecessors, and no number is vacant.
 ///
 /// The graph has the durations on a stream. Tasks side by side are predicted by a StreamSchedule, with `fork` more if
-/// they are on several streams. Divided tasks take as long as their parts, which slow each other down, and `fork`; and
-/// the inputs from earlier stages are cut. At most 256 are in a stage. Of stages in succession whose tasks have all
-/// cores, all are one stage.
+/// they are on several streams. Divided tasks take as long as their parts, which slow each other down, with `fork`
+/// more; inputs that earlier stages made are cut, and results that later stages read are joined. At most 256 are in a
+/// stage. Of stages in succession whose tasks have all cores, all are one stage.
 std::vector<Stage> choose_stages(const TaskGraph& graph, const StageTimes& times, size_t streams, Nanoseconds fork,
                                  const Neighborhood& neighborhood = {});
 

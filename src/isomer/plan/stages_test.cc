@@ -151,7 +151,7 @@ TEST(Stages, AreNotSideBySideIfNeighborsAreTooSlow) {
   EXPECT_EQ(kind(), StageKind::AllCores) << "122.6 > 120";
 }
 
-TEST(Stages, CutTheInputsOfDividedTasks) {
+TEST(Stages, CutAndJoinAroundDividedTasks) {
   Program chain;
   const ResourceSetId core = chain.graph.add_resources({{chain.graph.add_resource("core", 2)}});
   for (TaskId task = 0; task < 3; ++task) {
@@ -166,6 +166,13 @@ TEST(Stages, CutTheInputsOfDividedTasks) {
       << "5 + 100 + 540 + 540 < 1200: the second input is in parts already";
   inputs.costs.cache_us = 0.0002;
   EXPECT_EQ(choose_stages(chain.graph, chain.times(), 2, 5, inputs).size(), 1U) << "5 + 200 + 1080 > 1200";
+  chain.parts = {540, 540, 0};
+  inputs.costs.cache_us = 0.0001;
+  EXPECT_EQ(choose_stages(chain.graph, chain.times(), 2, 5, inputs),
+            (std::vector<Stage>{{0, 2, StageKind::Divided}, {2, 3, StageKind::AllCores}}))
+      << "the first result is not joined, since only a part reads it";
+  inputs.costs.cache_us = 0.0002;
+  EXPECT_EQ(choose_stages(chain.graph, chain.times(), 2, 5, inputs).size(), 1U);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #pragma once
 // List scheduling on streams in the order of the tasks' numbers, one task after the other.
 
-#include <optional>
 #include <vector>
 
 #include "isomer/plan/neighbors.h"
@@ -11,8 +10,9 @@ namespace isomer {
 /// A schedule on equal streams that grows by one task at a time. A task goes to the stream where it ends first; of
 /// these, to the one that has been idle for the shortest time.
 ///
-/// Tasks that run at the same time slow each other down. So a task that is added changes the end of the last one on
-/// every other stream, if that has not ended before. Tasks that have started already stay where they are.
+/// Tasks that run at the same time slow each other down. So a task that is added ends later by what it loses to all
+/// that run meanwhile on other streams, and every other stream ends later by what its tasks lose to the new one. Within
+/// a stream that has several tasks meanwhile, only its last one moves.
 class StreamSchedule {
  public:
   /// Keeps references.
@@ -31,25 +31,23 @@ class StreamSchedule {
   size_t stream(TaskId task) const { return stream_[task]; }
 
  private:
-  struct Stream {
-    Nanoseconds free = 0;
-    std::optional<TaskId> last = {};
-  };
   /// A place for the next task.
   struct Slot {
     Nanoseconds start = 0;
     Nanoseconds end = 0;
   };
+  /// Returns when a stream has ended all its tasks.
+  Nanoseconds free(size_t stream) const { return on_[stream].empty() ? 0 : end_[on_[stream].back()]; }
   Slot slot_on(size_t stream, TaskId task) const;
   size_t best_stream(TaskId task) const;
-  /// Returns how much longer a task takes on a stream because others made what it reads.
+  /// Returns how much longer a task takes on a stream because others made its inputs.
   Nanoseconds transfer(TaskId task, size_t stream) const;
   void slow_down(TaskId task);
 
   const TaskGraph& graph_;
   const Neighborhood& neighborhood_;
   TaskId first_ = 0;
-  std::vector<Stream> streams_;
+  std::vector<std::vector<TaskId>> on_;  // by stream, in their order
   // By task:
   std::vector<Nanoseconds> start_;
   std::vector<Nanoseconds> end_;

@@ -39,6 +39,9 @@ struct Task {
 /// Returns a duration in nanoseconds, at least 1, as tasks have it. `microseconds` is finite and not negative.
 Nanoseconds task_duration(double microseconds);
 
+/// Returns the microseconds of a time in nanoseconds.
+constexpr double in_microseconds(Nanoseconds time) { return 1e-3 * static_cast<double>(time); }
+
 /// Tasks, the resources that they occupy, and edges: a task starts when the tasks before it have ended. Edges are data
 /// dependences, the order of a stream, and synchronizations; the graph does not distinguish them. Tasks are numbered
 /// from 0. The number of a removed task is given to the next one that is added.

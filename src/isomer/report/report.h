@@ -62,7 +62,7 @@ struct KernelInRun {
 struct TeamsReport {
   struct Tried {
     std::string teams;
-    std::optional<double> predicted_us;  ///< nothing if a kernel was not measured in all threads
+    std::optional<double> predicted_us;  ///< nothing if the kernels or parts of them were not measured in time
     Interval speedup;                    ///< over the best of those before it
   };
   std::string chosen = {};  ///< empty: left to the engine, and nothing is predicted

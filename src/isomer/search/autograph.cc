@@ -252,7 +252,7 @@ class Autograph {
     report_.measured.push_back({.hash = found.hash(),
                                 .latency_us = found.metrics.latency_us,
                                 .critical_path_us = found.metrics.critical_path_us,
-                                .makespan_us = 1e-3 * static_cast<double>(schedule->makespan),
+                                .makespan_us = in_microseconds(schedule->makespan),
                                 .cost = found.cost,
                                 .speedup = {found.speedup, best_.speedup * ratio.low, best_.speedup * ratio.high}});
   }

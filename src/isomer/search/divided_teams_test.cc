@@ -49,9 +49,38 @@ TEST_F(DividedTeams, PartsRunSideBySide) {
   EXPECT_TRUE(found.contains({"Exp", 30}));
   EXPECT_TRUE(found.contains({"ReduceSum", 30})) << "not divided: in all threads";
   for (const auto& values : parts.divided.values)
-    for (const ValueId part : values) EXPECT_EQ(&values, &parts.divided.values[parts.origins[part]]);
+    for (const ValueId part : values) EXPECT_EQ(&values, &parts.divided.values[parts.divided.originals[part]]);
   // Cuts of 2 and 3 rows, the larger parts of both, the join of five rows, and the rest.
-  EXPECT_DOUBLE_EQ(predicted_run(parts.divided.candidate, parts.times, 2).us, 3 * 3 + 30 + 60 + 5 * 4 + 30 + 1);
+  constexpr double kUs = 3 * 3 + 30 + 60 + 5 * 4 + 30 + 1;
+  EXPECT_DOUBLE_EQ(predicted_run(parts.divided.candidate, parts.times, 2).us, kUs);
+  const Prediction prediction = predict(divided, times_, one_, 2).value();
+  EXPECT_DOUBLE_EQ(prediction.run.us, kUs);
+  EXPECT_EQ(prediction.kernels.size(), 2U * 3 + 1 + 2);
+}
+
+TEST_F(DividedTeams, WithoutDivisionsAreThoseOfTheCandidate) {
+  const Candidate together = with_team(graph_, times_, Team::All);
+  const Prediction prediction = predict(together, times_, one_, 2).value();
+  EXPECT_DOUBLE_EQ(prediction.run.us, 5 * (6 + 11) + 30 + 1);
+  EXPECT_EQ(prediction.graph.hash(), graph_.graph.hash());
+  EXPECT_EQ(prediction.originals[graph_.graph.outputs()[0]], graph_.graph.outputs()[0]);
+  CostOfOperators none({});
+  const TeamTimes unknown = team_times(graph_, one_, none).value();
+  const auto failed = predict(together, unknown, one_, 2);
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_NE(failed.error().message.find("Exp cannot be measured"), std::string::npos) << failed.error().message;
+}
+
+/// The engine divides them, since it knows the extents when it runs.
+TEST_F(DividedTeams, OfUnknownExtentsAreNotPredicted) {
+  const Candidate symbolic = parsed("input x: f32[N,4]\na = Exp(x)\nreturn a");
+  one_.by_rows = all_.by_rows = false;
+  const TeamTimes times = team_times(symbolic, one_, all_).value();
+  const Candidate divided = divided_everywhere(symbolic, Division::Axis0, 2);
+  EXPECT_EQ(divided.decisions.divisions.size(), 1U);
+  EXPECT_FALSE(predict(divided, times, one_, 2).has_value());
+  EXPECT_FALSE(part_times(symbolic, times, one_, 2).has_value());
+  EXPECT_TRUE(predict(with_team(symbolic, times, Team::All), times, one_, 2).has_value());
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ void divide(const PlannedKernel& kernel, Candidate& candidate) {
   }
 }
 
-/// Divides what takes no time of its own, such as views, if what it reads is divided.
+/// Divides views and concatenations that take no time of their own, if all that they read is divided.
 void divide_between(std::span<const PlannedKernel> kernels, Candidate& candidate) {
   const Graph& graph = candidate.graph;
   std::vector<bool> in_kernel(graph.nodes().size(), false);
@@ -37,8 +37,10 @@ void divide_between(std::span<const PlannedKernel> kernels, Candidate& candidate
       for (const NodeId id : kernel.nodes) in_kernel[id] = true;
   for (NodeId id = 0; id < graph.nodes().size(); ++id) {
     const Node& node = graph.node(id);
-    const auto is_divided = [&](ValueId v) { return v != kNoValue && candidate.decisions.division(v).has_value(); };
-    if (!in_kernel[id] && std::ranges::any_of(graph.operands(node), is_divided) &&
+    const auto is_whole = [&](ValueId v) {
+      return v != kNoValue && !graph.is_constant_derived(v) && !candidate.decisions.division(v);
+    };
+    if (!in_kernel[id] && std::ranges::none_of(graph.operands(node), is_whole) &&
         is_divisible(graph, node, Division::Axis0))
       candidate.decisions.divisions.emplace(node.result(), Division::Axis0);
   }
@@ -70,18 +72,16 @@ TeamTasks team_tasks(const Candidate& candidate, const TeamTimes& times, size_t 
   return out;
 }
 
-double microseconds(Nanoseconds time) { return 1e-3 * static_cast<double>(time); }
-
 /// Adds the tasks [begin, end), which run side by side after those before them.
 void add_side_by_side(TaskId begin, TaskId end, StreamSchedule& schedule, PredictedRun& to) {
   schedule.begin(begin);
   Nanoseconds last = 0;
   for (TaskId task = begin; task < end; ++task) last = schedule.add(task);
   for (TaskId task = begin; task < end; ++task)
-    to.spans[task] = {.start_us = to.us + microseconds(schedule.start(task)),
-                      .us = microseconds(schedule.end(task) - schedule.start(task)),
+    to.spans[task] = {.start_us = to.us + in_microseconds(schedule.start(task)),
+                      .us = in_microseconds(schedule.end(task) - schedule.start(task)),
                       .stream = schedule.stream(task)};
-  to.us += microseconds(last);
+  to.us += in_microseconds(last);
 }
 
 }  // namespace
@@ -92,8 +92,13 @@ Result<TeamTimes> team_times(const Candidate& candidate, CostModel& one, CostMod
   TeamTimes out;
   ISOMER_TRY(out.kernels, one.kernels(once));
   const auto in_all = all.kernels(once);
+  if (!in_all) out.problem = in_all.error().message;
   if (!in_all) return out;
-  out.neighbors = all.neighbor_costs().value_or(NeighborCosts());
+  const auto neighbors = all.neighbor_costs();
+  if (neighbors)
+    out.neighbors = *neighbors;
+  else
+    out.problem = neighbors.error().message;
   out.value_bytes = one.value_bytes(candidate.graph);
   std::map<std::pair<NodeId, bool>, double> by_last;
   for (const PlannedKernel& kernel : *in_all) by_last[{kernel.nodes.back(), kernel.reorder}] = kernel.us;
@@ -134,7 +139,7 @@ PredictedRun predicted_run(const Candidate& candidate, const TeamTimes& times, s
   for (TaskId begin = 0, end = 0; begin < count; begin = end) {
     for (end = begin + 1; end < count && !has_all(candidate, times, begin) && !has_all(candidate, times, end);) ++end;
     if (has_all(candidate, times, begin)) {
-      out.spans[begin] = {.start_us = out.us, .us = microseconds(tasks.alone[begin])};
+      out.spans[begin] = {.start_us = out.us, .us = in_microseconds(tasks.alone[begin])};
       out.us += out.spans[begin].us;
     } else {
       add_side_by_side(begin, end, schedule, out);

@@ -2,6 +2,7 @@
 // Decides which kernels of a candidate run side by side on several streams, and which have the threads of all streams.
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "isomer/cost/cost_model.h"
@@ -18,6 +19,7 @@ struct TeamTimes {
   std::vector<double> part_us = {};
   NeighborCosts neighbors = {};          ///< as if kernels did not slow each other down, if that is not known
   std::vector<double> value_bytes = {};  ///< of the candidate's graph
+  std::string problem = {};              ///< why times in all threads or the costs of neighbors are not known
 };
 
 /// Returns the times of a candidate's kernels; `one` and `all` are costs of one thread and of as many as there are
@@ -46,8 +48,7 @@ struct PredictedRun {
 };
 
 /// Returns how a candidate is predicted to run, by simulation of its stages (StreamSchedule). All times must be known.
-/// Kernels without a decided team have one thread. `candidate` has no divisions: of one that has, predict the run of
-/// the candidate in parts (divided_times).
+/// Kernels without a decided team have one thread. `candidate` has no divisions (see Prediction).
 PredictedRun predicted_run(const Candidate& candidate, const TeamTimes& times, size_t streams);
 
 }  // namespace isomer

@@ -16,7 +16,6 @@ namespace {
 
 constexpr int kCalls = 3;
 constexpr double kMicroseconds = 1e6;
-constexpr int64_t kMebibyte = (int64_t{1} << 20) / static_cast<int64_t>(sizeof(float));  // in floats
 
 /// Calls work(thread, threads) in two threads that do not meet on one core.
 template <class Work>
@@ -35,7 +34,7 @@ void await(const Condition& condition) {
 
 /// Returns the microseconds of the fastest of several calls while a neighbor does its work again and again.
 template <class Work, class Neighbor>
-double beside(const Neighbor& neighbor, const Work& work) {
+double us_next_to(const Neighbor& neighbor, const Work& work) {
   std::atomic<bool> begun = false, ended = false;
   double seconds = 0;
   as_neighbors([&](size_t thread, size_t threads) {
@@ -62,11 +61,14 @@ void compute() {
   use(result);
 }
 
+/// The floats of so many bytes.
+constexpr int64_t floats_in(int64_t bytes) { return bytes / static_cast<int64_t>(sizeof(float)); }
+
 /// Data to be read.
 struct Data {
-  static constexpr int64_t kEach = 64 * kMebibyte;  // in floats, of each core; together more than a cache holds
+  static constexpr int64_t kEach = floats_in(kBeyondCaches / 2);  // of each core
   std::vector<float> memory = std::vector<float>(2 * kEach, 1.0F);
-  std::vector<float> written = std::vector<float>(kMebibyte / 4);  // less than the second level holds
+  std::vector<float> written = std::vector<float>(static_cast<size_t>(floats_in(second_level_bytes() / 4)));
 };
 
 void read(const float* from, int64_t floats) {
@@ -75,9 +77,11 @@ void read(const float* from, int64_t floats) {
   use(result);
 }
 
-/// Returns the microseconds of reading 1 MiB that takes so many seconds for so many floats.
-double of_mebibyte(double microseconds, int64_t floats) {
-  return microseconds * static_cast<double>(kMebibyte) / static_cast<double>(floats);
+constexpr int64_t kMebibyte = floats_in(1 << 20);
+
+/// Returns the microseconds of 1 MiB, if so many floats take `us`.
+double of_mebibyte(double us, int64_t floats) {
+  return us * static_cast<double>(kMebibyte) / static_cast<double>(floats);
 }
 
 /// Returns the microseconds of reading 1 MiB that the own core, or the other one, has written just before.
@@ -116,15 +120,15 @@ NeighborTimes measured_once(Data& data) {
     at = (at + kMebibyte) % Data::kEach;
   };
   const auto reads = [&] { read(data.memory.data(), Data::kEach); };
-  const int64_t shared = 2 * second_level_bytes() / static_cast<int64_t>(sizeof(float));  // does not fit that level
+  const int64_t shared = floats_in(2 * second_level_bytes());  // the third level holds it
   return {
-      beside(nothing, compute),
-      beside(compute, compute),
-      beside(neighbor_reads, compute),
-      of_mebibyte(beside(nothing, reads), Data::kEach),
-      of_mebibyte(beside(compute, reads), Data::kEach),
-      of_mebibyte(beside(neighbor_reads, reads), Data::kEach),
-      of_mebibyte(beside(nothing, [&] { read(data.memory.data(), shared); }), shared),
+      us_next_to(nothing, compute),
+      us_next_to(compute, compute),
+      us_next_to(neighbor_reads, compute),
+      of_mebibyte(us_next_to(nothing, reads), Data::kEach),
+      of_mebibyte(us_next_to(compute, reads), Data::kEach),
+      of_mebibyte(us_next_to(neighbor_reads, reads), Data::kEach),
+      of_mebibyte(us_next_to(nothing, [&] { read(data.memory.data(), shared); }), shared),
       read_written(data, false),
       read_written(data, true),
       kMicroseconds * line_seconds(),
@@ -153,13 +157,13 @@ Result<NeighborTimes> neighbor_times() {
   if (available_cores() < 2) return fail("kernels have no neighbors on one core");
   ISOMER_CHECK(check_threads(2));
   const ThreadScope scope(2);
-  // A host moves virtual cores: for up to a second, two of them may be one core, which must not count as usual.
-  constexpr size_t kRounds = 11;
+  // A host may run two virtual cores on one core for a while, which must not count if it is short.
+  constexpr size_t kRounds = 9;
   std::array<std::vector<double>, std::tuple_size_v<NeighborTimes>> all;
   Data data;
   for (size_t round = 0; round < kRounds; ++round) {
     const NeighborTimes times = measured_once(data);
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
     for (size_t i = 0; i < times.size(); ++i) all[i].push_back(times[i]);
   }
   NeighborTimes out;

@@ -1,5 +1,5 @@
 #pragma once
-// Work that is limited by one part of the processor alone, to measure what that can do.
+// Work that one part of the processor limits, to measure how much of it that part can do.
 
 #include <algorithm>
 #include <cstdint>
@@ -8,6 +8,9 @@
 #include "isomer/engine/onednn/vectors.h"
 
 namespace isomer::onednn {
+
+/// Bytes of which caches hold a small part at most.
+constexpr int64_t kBeyondCaches = 256 << 20;
 
 /// Independent results in registers: enough for two units, each of which begins one operation per cycle and ends it up
 /// to six cycles later.

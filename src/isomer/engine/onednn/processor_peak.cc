@@ -57,16 +57,18 @@ double read_per_second(const std::vector<float>& data, double bytes, int threads
 }
 
 std::vector<MemoryLevel> memory_levels(int threads) {
-  constexpr double kBeyondCaches = 256 << 20;
   // Systems add up the third level's parts, of which a core reaches one quickly, or only one at all.
   constexpr double kMaxL3 = 32 << 20;
-  const std::vector<float> data(static_cast<size_t>(kBeyondCaches) / sizeof(float), 1.0F);
+  const std::vector<float> data(kBeyondCaches / sizeof(float), 1.0F);
   std::vector<MemoryLevel> levels{{"L2", static_cast<double>(threads * second_level_bytes())},
                                   {"L3", std::min(static_cast<double>(sysconf(_SC_LEVEL3_CACHE_SIZE)), kMaxL3)}};
-  std::erase_if(levels, [&](const MemoryLevel& level) { return level.bytes <= 0 || level.bytes > kBeyondCaches; });
+  std::erase_if(levels, [&](const MemoryLevel& level) {
+    return level.bytes <= 0 || level.bytes > static_cast<double>(kBeyondCaches);
+  });
   // A quarter of a cache, since other data is in it, too, and other processes share the third level.
   for (MemoryLevel& level : levels) level.bytes_per_second = read_per_second(data, level.bytes / 4, threads);
-  levels.push_back({"memory", std::numeric_limits<double>::infinity(), read_per_second(data, kBeyondCaches, threads)});
+  levels.push_back({"memory", std::numeric_limits<double>::infinity(),
+                    read_per_second(data, static_cast<double>(kBeyondCaches), threads)});
   return levels;
 }
 
