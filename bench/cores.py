@@ -59,13 +59,12 @@ class Cores:
         again; after `patience` seconds, it takes what it gets. Counts both."""
         end = time.monotonic() + patience
         while True:
-            while self.shared() and time.monotonic() < end:
+            while (shared := self.shared()) and time.monotonic() < end:
                 time.sleep(0.2)
             found = measure()
-            if not self.shared():
-                return found
-            if time.monotonic() >= end:
-                self.disturbed += 1
+            shared = self.shared() or shared
+            if not shared or time.monotonic() >= end:
+                self.disturbed += shared
                 return found
             self.discarded += 1
 

@@ -89,7 +89,9 @@ Result<StreamCosts> stream_costs(const CostChoice& choice, const std::string& fi
   ISOMER_TRY(const Costs all, costs_of(with_all_threads(cost_options(choice)), model.graph, symbols));
   ISOMER_TRY(Decisions decisions, stored_decisions(model));
   const Candidate candidate(model.graph, std::move(decisions));
-  ISOMER_TRY(const TeamTimes times, team_times(candidate, *one.model, *all.model));
+  ISOMER_TRY(TeamTimes times, team_times(candidate, *one.model, *all.model));
+  if (!times.problem.empty()) return fail("{}", times.problem);
+  ISOMER_TRY(times.inputs, concrete_inputs(model.graph, symbols));
   ISOMER_TRY(TempDir folder, TempDir::make());
   constexpr uint64_t kSeed = 1;
   EngineRuns runs(*one.engine, *one.engine, model, file, shapes, kSeed, std::nullopt, std::move(folder));

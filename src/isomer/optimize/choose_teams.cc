@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "isomer/engine/inputs.h"
 #include "isomer/ir/label.h"
 #include "isomer/onnx/export.h"
 #include "isomer/optimize/run_teams.h"
@@ -12,7 +13,7 @@ namespace isomer {
 namespace {
 
 /// Of the time that is left, what measuring the kernels may take; the rest is for complete graphs.
-constexpr double kKernelsShare = 0.5;
+constexpr double kKernelsShare = 0.6;
 constexpr const char* kByEngine = "left to the engine";
 
 size_t streams_of(const OptimizeOptions& options) { return static_cast<size_t>(options.costs.engine_options.streams); }
@@ -42,10 +43,10 @@ class TeamChoice {
   /// Tries the teams that follow from the times of kernels, and the same one for all.
   Candidate try_all(const Deadline& end) {
     if (!times_.all_us.empty()) attempt("from the times of kernels", with_stages(first_teams(), times_, streams_), end);
-    attempt("all threads", with_team(first_teams(), times_, Team::All), end);
-    attempt("one thread", with_team(first_teams(), times_, Team::One), end);
     const Candidate divided = divided_everywhere(first_teams(), Division::Axis0, streams_);
     if (!divided.decisions.divisions.empty()) attempt("batch in parts", divided, end);
+    attempt("all threads", with_team(first_teams(), times_, Team::All), end);
+    attempt("one thread", with_team(first_teams(), times_, Team::One), end);
     return std::move(best_);
   }
 
@@ -73,8 +74,9 @@ class TeamChoice {
     return predict(teams, times_, *evaluation_.costs.model, streams_);
   }
   /// Nothing if times of kernels are not known.
-  std::optional<double> predicted_us(const Candidate& teams) const {
+  std::optional<double> predicted_us(const Candidate& teams) {
     const auto prediction = predicted(teams);
+    if (!prediction) report_.problem = prediction.error().message;
     return prediction ? std::optional(prediction->run.us) : std::nullopt;
   }
 
@@ -138,6 +140,8 @@ Candidate with_fastest_teams(const OptimizeOptions& options, const Candidate& ca
   auto times = team_times(candidate, *evaluation.costs.model, *all->model);
   if (!times) return failed(times.error());
   options.progress("measuring teams of threads");
+  // Without the types of all inputs, only parts of models without symbols are predicted.
+  times->inputs = concrete_inputs(candidate.graph, symbols).value_or(std::vector<TensorType>());
   report.problem = times->problem;
   evaluation.costs.model->measure_until(kernels);
   if (!times->all_us.empty()) {

@@ -9,10 +9,10 @@ namespace isomer {
 /// objective is the latency, and there are no limits.
 bool chooses_teams(const OptimizeOptions& options);
 
-/// Times a candidate in turn with the same one and decided teams: those that follow from the times of its kernels, one
-/// thread for all, and all threads for all; and with all operators that can be divided along axis 0 in parts. Returns
-/// the fastest; the candidate itself if no other is faster by a 95% interval, or if a kernel cannot be measured before
-/// the end. Fills `report`. `model` is what the candidate is derived from.
+/// Times a candidate in turn with the same one and decided teams: those that follow from the times of its kernels; all
+/// operators in parts that can be divided along axis 0; all threads for all, and one thread for all. Returns the
+/// fastest; the candidate itself if no other is faster by a 95% interval, or if a kernel cannot be measured before the
+/// end. Fills `report`. `model` is what the candidate is derived from.
 Candidate with_fastest_teams(const OptimizeOptions& options, const Candidate& candidate, const Model& model,
                              const SymbolValues& symbols, const Evaluation& evaluation, const Budget& budget,
                              TeamsReport& report);

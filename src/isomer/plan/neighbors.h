@@ -8,7 +8,8 @@
 
 namespace isomer {
 
-/// How long kernels take more because of neighbors: kernels that run on other cores at the same time, or did so before.
+/// How much longer kernels take because of neighbors: kernels that run on other cores at the same time, or did so
+/// before.
 struct NeighborCosts {
   /// How many times as long a kernel takes while a neighbor runs, at least 1. The first index is of the kernel and the
   /// second of the neighbor: 0 if its core limits it, 1 if memory does, which all cores share.

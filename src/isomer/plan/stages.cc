@@ -22,7 +22,8 @@ class DividedStage {
         streams_(streams),
         fork_(fork),
         last_reader_(graph.task_limit(), 0),
-        bytes_(graph.task_limit(), 0) {
+        bytes_(graph.task_limit(), 0),
+        cut_in_(graph.task_limit(), 0) {
     for (TaskId task = 0; task < neighborhood.inputs.size(); ++task) {
       for (const TaskInput& input : neighborhood.inputs[task]) {
         last_reader_[input.from] = std::max(last_reader_[input.from], task);
@@ -42,7 +43,10 @@ class DividedStage {
     double cut = 0;
     if (!neighborhood_.inputs.empty())
       for (const TaskInput& input : neighborhood_.inputs[task])
-        if (input.from < first_) cut += input.bytes;
+        if (input.from < first_ && cut_in_[input.from] != first_) {
+          cut_in_[input.from] = first_;  // once for all that read it
+          cut += input.bytes;
+        }
     for (const TaskId before : graph_.predecessors(task))
       if (before >= first_ && last_reader_[before] == task) open_ -= bytes_[before];
     if (last_reader_[task] > task) open_ += bytes_[task];
@@ -62,6 +66,7 @@ class DividedStage {
   // By task:
   std::vector<TaskId> last_reader_;  // 0: none
   std::vector<double> bytes_;        // of its result
+  std::vector<TaskId> cut_in_;       // the first task of the last stage that cut its result; 0: none
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ inline constexpr double kForkUs = 2;
 /// so many equal cores.
 TaskGraph tasks_side_by_side(const TaskGraph& graph, TaskId begin, TaskId end, size_t cores);
 
-/// What tasks take in stages, by task.
+/// Times of tasks in stages, by task.
 struct StageTimes {
   std::span<const Nanoseconds> alone;       ///< on all cores
   std::span<const Nanoseconds> parts = {};  ///< of the longest part; 0: it cannot be divided. Empty: none can

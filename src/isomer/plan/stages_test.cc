@@ -164,8 +164,11 @@ TEST(Stages, CutAndJoinAroundDividedTasks) {
   EXPECT_EQ(choose_stages(chain.graph, chain.times(), 2, 5, inputs),
             (std::vector<Stage>{{0, 1, StageKind::AllCores}, {1, 3, StageKind::Divided}}))
       << "5 + 100 + 540 + 540 < 1200: the second input is in parts already";
+  inputs.inputs[2] = {{1, 1000}, {0, 1000}, {0, 1000}};
+  EXPECT_EQ(choose_stages(chain.graph, chain.times(), 2, 5, inputs).size(), 2U) << "the first result is cut once";
   inputs.costs.cache_us = 0.0002;
   EXPECT_EQ(choose_stages(chain.graph, chain.times(), 2, 5, inputs).size(), 1U) << "5 + 200 + 1080 > 1200";
+  inputs.inputs[2] = {{1, 1000}};
   chain.parts = {540, 540, 0};
   inputs.costs.cache_us = 0.0001;
   EXPECT_EQ(choose_stages(chain.graph, chain.times(), 2, 5, inputs),

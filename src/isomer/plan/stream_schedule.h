@@ -12,7 +12,7 @@ namespace isomer {
 ///
 /// Tasks that run at the same time slow each other down. So a task that is added ends later by what it loses to all
 /// that run meanwhile on other streams, and every other stream ends later by what its tasks lose to the new one. Within
-/// a stream that has several tasks meanwhile, only its last one moves.
+/// a stream that has several tasks meanwhile, only its last one moves, and not what other streams have begun after it.
 class StreamSchedule {
  public:
   /// Keeps references.

@@ -35,6 +35,22 @@ TEST_F(DividedTeams, KernelsTakeAsLongAsTheirLongestPart) {
   EXPECT_EQ(part_times(graph_, times_, one_, 6).value(), (std::vector<double>{0, 0, 0, 0})) << "there are five rows";
 }
 
+TEST_F(DividedTeams, StoredDivisionsAreNotThoseOfTheTimes) {
+  Candidate stored = graph_;
+  for (const Node& node : graph_.graph.nodes())
+    if (node.op->name == "Erf") stored.decisions.divisions[node.result()] = Division::Axis1;
+  EXPECT_EQ(part_times(stored, times_, one_, 2).value(), (std::vector<double>{30, 60, 0, 0}));
+}
+
+TEST_F(DividedTeams, KernelsOfPartsMayBeOthers) {
+  TeamTimes fused = times_;  // one kernel for both, which are two in parts
+  fused.kernels[1].nodes.insert(fused.kernels[1].nodes.begin(), fused.kernels[0].nodes.back());
+  fused.kernels.erase(fused.kernels.begin());
+  EXPECT_EQ(part_times(graph_, fused, one_, 2).value(), (std::vector<double>{90, 0, 0})) << "30 and 60";
+  one_.free = {"Exp"};  // parts of Exp belong to another kernel
+  EXPECT_EQ(part_times(graph_, times_, one_, 2).value(), (std::vector<double>{1e-3, 60, 0, 0}));
+}
+
 TEST_F(DividedTeams, PartsRunSideBySide) {
   Candidate divided = divided_everywhere(graph_, Division::Axis0, 2);
   ASSERT_EQ(divided.decisions.divisions.size(), 2U);
@@ -79,8 +95,23 @@ TEST_F(DividedTeams, OfUnknownExtentsAreNotPredicted) {
   const Candidate divided = divided_everywhere(symbolic, Division::Axis0, 2);
   EXPECT_EQ(divided.decisions.divisions.size(), 1U);
   EXPECT_FALSE(predict(divided, times, one_, 2).has_value());
-  EXPECT_FALSE(part_times(symbolic, times, one_, 2).has_value());
+  EXPECT_EQ(part_times(symbolic, times, one_, 2).value(), std::vector<double>{0});
   EXPECT_TRUE(predict(with_team(symbolic, times, Team::All), times, one_, 2).has_value());
+}
+
+TEST_F(DividedTeams, OfSymbolsFollowFromTheInputs) {
+  const Candidate symbolic = parsed("input x: f32[N,4]\na = Exp(x)\nb = Tanh(a)\nreturn b");
+  one_.by_rows = all_.by_rows = false;
+  TeamTimes times = team_times(symbolic, one_, all_).value();
+  times.inputs = {TensorType(DType::Float, Shape{Dim(5), Dim(4)})};
+  one_.by_rows = true;
+  EXPECT_EQ(part_times(symbolic, times, one_, 2).value(), (std::vector<double>{30, 60}));
+  const Candidate divided = divided_everywhere(symbolic, Division::Axis0, 2);
+  const Prediction prediction = predict(divided, times, one_, 2).value();
+  EXPECT_DOUBLE_EQ(prediction.run.us, 3 * 3 + 30 + 60 + 5 * 4) << "cut, two parts, and join";
+  size_t known = 0;
+  for (const ValueId original : prediction.originals) known += original == symbolic.graph.outputs()[0] ? 1 : 0;
+  EXPECT_EQ(known, 3U) << "two parts and the join";
 }
 
 }  // namespace

@@ -38,7 +38,9 @@ void divide_between(std::span<const PlannedKernel> kernels, Candidate& candidate
   for (NodeId id = 0; id < graph.nodes().size(); ++id) {
     const Node& node = graph.node(id);
     const auto is_whole = [&](ValueId v) {
-      return v != kNoValue && !graph.is_constant_derived(v) && !candidate.decisions.division(v);
+      // The decision may be about another result of the same node.
+      return v != kNoValue && !graph.is_constant_derived(v) &&
+             !candidate.decisions.division(graph.producer_node(v).result());
     };
     if (!in_kernel[id] && std::ranges::none_of(graph.operands(node), is_whole) &&
         is_divisible(graph, node, Division::Axis0))

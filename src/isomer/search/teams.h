@@ -17,7 +17,9 @@ struct TeamTimes {
   std::vector<double> all_us = {};
   /// By kernel, of the longest of its parts along axis 0, one for each stream; 0: it has none. Empty: not known.
   std::vector<double> part_us = {};
-  NeighborCosts neighbors = {};          ///< as if kernels did not slow each other down, if that is not known
+  NeighborCosts neighbors = {};  ///< as if kernels did not slow each other down, if that is not known
+  /// The types of the inputs, if they are not those of the candidate, whose extents may be symbols.
+  std::vector<TensorType> inputs = {};
   std::vector<double> value_bytes = {};  ///< of the candidate's graph
   std::string problem = {};              ///< why times in all threads or the costs of neighbors are not known
 };

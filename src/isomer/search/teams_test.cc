@@ -137,6 +137,20 @@ TEST(Teams, AreReplacedByDivisionsWhereThatIsFaster) {
   EXPECT_EQ(mixed.team(graph.graph.outputs()[0]), Team::All) << "decided before";
 }
 
+TEST(Teams, ViewsOfDividedAndWholeValuesStayWhole) {
+  const Candidate graph = parsed(
+      "input x: f32[8,4]\na = Exp(x)\np, q = Split(a) {axis=1, split=[1,3]}\ns = Concat(q, p) {axis=1}\n"
+      "w = Concat(q, x) {axis=1}\nreturn s, w");
+  CostOfOperators one({{"Exp", 100}}), all({{"Exp", 70}});
+  one.free = all.free = {"Split", "Concat"};
+  TeamTimes times = team_times(graph, one, all).value();
+  times.part_us = {50};
+  std::vector<std::string> divided;
+  for (const auto& [value, division] : with_stages(graph, times, 2).decisions.divisions)
+    divided.push_back(graph.graph.producer_node(value).op->name);
+  EXPECT_EQ(divided, (std::vector<std::string>{"Exp", "Split", "Concat"})) << "and not the one that also reads x";
+}
+
 TEST(Teams, ViewsBetweenDividedKernelsAreDivided) {
   const Candidate graph = parsed(
       "input x: f32[8,4]\na = Exp(x)\nv = Reshape(a) {shape=[8,2,2]}\nb = Tanh(v)\nw = Reshape(b) {shape=[32]}\n"
