@@ -12,6 +12,7 @@
 #include "isomer/engine/inputs.h"
 #include "isomer/onnx/export.h"
 #include "isomer/optimize/run_teams.h"
+#include "isomer/plan/stored_decisions.h"
 #include "isomer/report/report.h"
 #include "isomer/repro/svg.h"
 #include "isomer/search/divided_teams.h"

@@ -63,16 +63,15 @@ TEST(StreamSchedule, TwoTasksSlowEachOtherDownWhileBothRun) {
 
 /// Two chains that run side by side, whichever task is scheduled first.
 TEST(StreamSchedule, ChainsSlowEachOtherDownInAnyOrder) {
-  constexpr TaskId kLength = 6;
+  constexpr TaskId kLength = 6, kCount = 2 * kLength;
   for (const bool in_turn : {false, true}) {
     Tasks tasks({});
     const ResourceSetId core = tasks.graph.add_resources({{tasks.graph.add_resource("core", 8)}});
-    for (TaskId task = 0; task < 2 * kLength; ++task) tasks.graph.add_task({100, core});
+    for (TaskId task = 0; task < kCount; ++task) tasks.graph.add_task({100, core});
     const TaskId step = in_turn ? 2 : 1;
-    for (TaskId task = 0; task + step < 2 * kLength; ++task)
+    for (TaskId task = 0; task + step < kCount; ++task)
       if (in_turn || task != kLength - 1) tasks.graph.add_edge(task, task + step);
-    tasks.neighborhood = {.costs = {.slowdown = {{{1.5, 1}, {1, 1}}}},
-                          .memory_share = std::vector<double>(2 * kLength, 0)};
+    tasks.neighborhood = {.costs = {.slowdown = {{{1.5, 1}, {1, 1}}}}, .memory_share = std::vector<double>(kCount, 0)};
     EXPECT_EQ(tasks.makespan(2), 150 * kLength) << in_turn;
     EXPECT_EQ(tasks.makespan(1), 200 * kLength) << in_turn;
   }
