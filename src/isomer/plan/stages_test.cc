@@ -118,24 +118,26 @@ TEST(Stages, TakeTheLeastTime) {
 
 TEST(Stages, OfNothingAreNone) { EXPECT_TRUE(choose_stages(TaskGraph(), {}, 2, 1).empty()); }
 
-TEST(Stages, OfAChainHaveAllCores) {
-  Program chain;
-  const ResourceSetId core = chain.graph.add_resources({{chain.graph.add_resource("core", 2)}});
-  for (TaskId task = 0; task < 1000; ++task) {
-    chain.graph.add_task({10, core});
-    chain.alone.push_back(6);
-    if (task > 0) chain.graph.add_edge(task - 1, task);
+/// Tasks that take so long on one core and on all, one after the other.
+Program chain_of(TaskId tasks, Nanoseconds one, Nanoseconds all) {
+  Program out;
+  const ResourceSetId core = out.graph.add_resources({{out.graph.add_resource("core", 2)}});
+  for (TaskId task = 0; task < tasks; ++task) {
+    out.graph.add_task({one, core});
+    out.alone.push_back(all);
+    if (task > 0) out.graph.add_edge(task - 1, task);
   }
+  return out;
+}
+
+TEST(Stages, OfAChainHaveAllCores) {
+  const Program chain = chain_of(1000, 10, 6);
   EXPECT_EQ(choose_stages(chain.graph, chain.times(), 2, 1), (std::vector<Stage>{{0, 1000, StageKind::AllCores}}));
 }
 
 TEST(Stages, AreNotSideBySideIfNeighborsAreTooSlow) {
-  Program two;
-  const ResourceSetId core = two.graph.add_resources({{two.graph.add_resource("core", 2)}});
-  for (int task = 0; task < 2; ++task) {
-    two.graph.add_task({100, core});
-    two.alone.push_back(60);
-  }
+  Program two = chain_of(2, 100, 60);
+  two.graph.remove_edge(0, 1);
   Neighborhood memory{.costs = {.slowdown = {{{1, 1}, {1, 1.1}}}}, .memory_share = {1, 1}};
   const auto kind = [&] {
     const std::vector<Stage> stages = choose_stages(two.graph, two.times(), 2, 5, memory);
@@ -152,13 +154,7 @@ TEST(Stages, AreNotSideBySideIfNeighborsAreTooSlow) {
 }
 
 TEST(Stages, CutAndJoinAroundDividedTasks) {
-  Program chain;
-  const ResourceSetId core = chain.graph.add_resources({{chain.graph.add_resource("core", 2)}});
-  for (TaskId task = 0; task < 3; ++task) {
-    chain.graph.add_task({1000, core});
-    chain.alone.push_back(600);
-    if (task > 0) chain.graph.add_edge(task - 1, task);
-  }
+  Program chain = chain_of(3, 1000, 600);
   chain.parts = {0, 540, 540};  // the first one has no parts
   Neighborhood inputs{.costs = {.cache_us = 0.0001}, .inputs = {{}, {{0, 1000}}, {{1, 1000}}}};
   EXPECT_EQ(choose_stages(chain.graph, chain.times(), 2, 5, inputs),
