@@ -47,9 +47,9 @@ class Cores:
         first, second = self._programs
         alone = self._ask(first, 5)()
         neighbor = self._ask(second, 25)
-        beside = self._ask(first, 5)()
+        together = self._ask(first, 5)()
         neighbor()
-        return beside / alone
+        return together / alone
 
     def shared(self) -> bool:
         return self.slowdown() > SHARED

@@ -171,8 +171,7 @@ void print_streams(const StreamCosts& streams) {
   fmt::print(
       "on the streams: {:.1f} us predicted, with {} kernels in the threads of all streams\n"
       "while others run, kernels bound by their cores take {:.2f} times as long, those bound by memory {:.2f} times; 1 "
-      "MiB "
-      "of another core's results takes {:.1f} us longer to read\n",
+      "MiB of another core's results takes {:.1f} us longer to read\n",
       streams.us, streams.with_all_threads, slowdown[0][0], slowdown[1][1], kMebibyte * streams.neighbors.transfer_us);
 }
 

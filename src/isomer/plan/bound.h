@@ -11,8 +11,8 @@ struct BoundCandidate {
   std::vector<ValueId> images = {};  ///< by value of the original
 };
 
-/// Returns a candidate with inputs of these types, which fit those that it has. What follows from symbols of the
-/// original is known then. An Error names an operator that does not take them.
+/// Returns a candidate with inputs of these types, which fit those that it has. Extents that depend on
+/// symbols of the original are known in it. An Error names an operator that does not take them.
 Result<BoundCandidate> with_input_types(const Candidate& candidate, std::span<const TensorType> inputs);
 
 }  // namespace isomer
