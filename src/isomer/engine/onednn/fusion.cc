@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <string>
+#include <string_view>
 
 #include "isomer/engine/onednn/filter_gradient.h"
 #include "isomer/engine/onednn/gelu.h"
@@ -11,6 +11,7 @@
 #include "isomer/engine/onednn/loop_fusion.h"
 #include "isomer/engine/onednn/loss_gradient.h"
 #include "isomer/engine/onednn/max_pool_gradient.h"
+#include "isomer/ops/op_map.h"
 
 namespace isomer::onednn {
 namespace {
@@ -22,8 +23,8 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 bool is_standard(const Node& node) { return !node.is_opaque() && node.op->domain.empty(); }
 
 /// Functions without parameters.
-const std::map<std::string, Eltwise>& simple_functions() {
-  static const std::map<std::string, Eltwise> kFunctions = {
+const OpMap<Eltwise>& simple_functions() {
+  static const OpMap<Eltwise> kFunctions = {
       {"Relu", {algorithm::eltwise_relu}},
       {"Tanh", {algorithm::eltwise_tanh}},
       {"Sigmoid", {algorithm::eltwise_logistic}},
@@ -47,12 +48,12 @@ std::optional<float> scalar(const Graph& graph, ValueId value) {
   return data->data<float>()[0];
 }
 
-float bound(const Node& clip, const std::string& name, float otherwise) {
+float bound(const Node& clip, std::string_view name, float otherwise) {
   return clip.attrs.has(name) ? clip.attrs.tensor(name).data<float>()[0] : otherwise;
 }
 
 /// Returns x op c or c op x as a function of x.
-std::optional<Eltwise> arithmetic(const std::string& name, float c, bool first) {
+std::optional<Eltwise> arithmetic(std::string_view name, float c, bool first) {
   if (name == "Add") return Eltwise{algorithm::eltwise_linear, 1, c};
   if (name == "Mul") return Eltwise{algorithm::eltwise_linear, c, 0};
   if (name == "Sub")
@@ -250,9 +251,9 @@ bool may_be_plannable(const Graph& graph, ValueId value) {
 
 std::optional<Eltwise> eltwise_of(const Graph& graph, const Node& node, ValueId operand) {
   if (!is_standard(node) || node.num_results != 1 || !may_be_plannable(graph, operand)) return std::nullopt;
-  const std::string& name = node.op->name;
+  const std::string_view name = node.op->name;
   const auto operands = graph.operands(node);
-  if (const auto simple = simple_functions().find(name); simple != simple_functions().end()) return simple->second;
+  if (const Eltwise* const simple = simple_functions().find(*node.op)) return *simple;
   if (name == "LeakyRelu") return Eltwise{algorithm::eltwise_relu, node.attrs.real("alpha"), 0};
   if (name == "Swish") return Eltwise{algorithm::eltwise_swish, node.attrs.real("alpha"), 0};
   if (name == "Elu") return Eltwise{algorithm::eltwise_elu, node.attrs.real("alpha"), 0};
@@ -339,11 +340,11 @@ std::vector<size_t> last_readers(const Graph& graph, std::span<const Group> grou
   return last;
 }
 
-bool is_named(const Node& node, const char* name) {
-  return !node.is_input() && !node.is_constant() && is_standard(node) && node.op->name == name;
+bool is_named(const Node& node, std::string_view name) {
+  return node.op->name == name && !node.is_input() && !node.is_constant() && is_standard(node);
 }
 
-const Node* inner_maker(const Graph& graph, ValueId value, const char* name) {
+const Node* inner_maker(const Graph& graph, ValueId value, std::string_view name) {
   const Node& node = graph.producer_node(value);
   const bool is_inner = graph.consumers(value).size() == 1 && !graph.is_output(value);
   return is_inner && is_named(node, name) ? &node : nullptr;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "isomer/ir/graph.h"
@@ -84,9 +85,9 @@ bool is_plannable(const Graph& graph, ValueId value, Stage stage);
 /// Returns whether a plan has a value's data before it runs. A weight that is too large to be folded is computed.
 bool is_known(const Graph& graph, ValueId value, Stage stage);
 /// Returns whether a node has ONNX's operator of this name.
-bool is_named(const Node& node, const char* name);
+bool is_named(const Node& node, std::string_view name);
 /// Returns the maker of a value if it has this name, and nothing else reads the value; else nullptr.
-const Node* inner_maker(const Graph& graph, ValueId value, const char* name);
+const Node* inner_maker(const Graph& graph, ValueId value, std::string_view name);
 /// Returns whether a value is f32, and all its elements are known to be 0.
 bool are_zeros(const Graph& graph, ValueId value);
 

@@ -27,7 +27,7 @@ class Matcher {
   }
 
  private:
-  bool is_op(NodeId id, const char* name) const { return is_named(graph_.node(id), name); }
+  bool is_op(NodeId id, std::string_view name) const { return is_named(graph_.node(id), name); }
   ValueId operand(NodeId id, size_t i) const { return graph_.operands(graph_.node(id))[i]; }
 
   bool is_scalar(ValueId value, double wanted) const {

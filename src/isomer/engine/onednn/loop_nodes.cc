@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <string>
+#include <string_view>
 
 #include "isomer/engine/onednn/forms.h"
+#include "isomer/ops/op_map.h"
 
 namespace isomer::onednn {
 namespace {
@@ -21,9 +21,9 @@ struct OneStep {
   DType to;
   bool swapped = false;
 };
-const std::map<std::string, OneStep>& one_steps() {
+const OpMap<OneStep>& one_steps() {
   constexpr DType kNumber = DType::Float, kCondition = DType::Bool;
-  static const std::map<std::string, OneStep> kSteps = {
+  static const OpMap<OneStep> kSteps = {
       {"Neg", {LoopOp::Neg, kNumber, kNumber}},
       {"Abs", {LoopOp::Abs, kNumber, kNumber}},
       {"Sqrt", {LoopOp::Sqrt, kNumber, kNumber}},
@@ -65,7 +65,7 @@ std::optional<Steps> accumulated(LoopOp op, size_t operands) {
   return steps;
 }
 
-float clip_bound(const Node& clip, const std::string& name, float otherwise) {
+float clip_bound(const Node& clip, std::string_view name, float otherwise) {
   return clip.attrs.has(name) ? clip.attrs.tensor(name).data<float>()[0] : otherwise;
 }
 
@@ -111,7 +111,7 @@ bool reads(const LoopStep& step, size_t operand) {
 
 /// Returns the steps of operators on numbers with parameters, or with several steps.
 std::optional<Steps> composed_steps(const Graph& graph, const Node& node) {
-  const std::string& name = node.op->name;
+  const std::string_view name = node.op->name;
   const size_t operands = graph.operands(node).size();
   if (name == "Sum") return accumulated(LoopOp::Add, operands);
   if (name == "Max") return accumulated(LoopOp::Max, operands);
@@ -173,11 +173,10 @@ std::optional<Steps> node_steps(const Graph& graph, const Node& node) {
     return std::ranges::all_of(operands, [&](ValueId v) { return has_type(graph, v, dtype); });
   };
   const DType made = graph.type(node.result()).dtype;
-  if (const auto known = one_steps().find(node.op->name); known != one_steps().end()) {
-    const OneStep& one = known->second;
-    if (made != one.to || !all_of(one.from)) return std::nullopt;
-    if (operands.size() == 1) return Steps{step(one.op, {0})};
-    return Steps{one.swapped ? step(one.op, {1, 0}) : step(one.op, {0, 1})};
+  if (const OneStep* const one = one_steps().find(*node.op)) {
+    if (made != one->to || !all_of(one->from)) return std::nullopt;
+    if (operands.size() == 1) return Steps{step(one->op, {0})};
+    return Steps{one->swapped ? step(one->op, {1, 0}) : step(one->op, {0, 1})};
   }
   if (node.op->name == "Where") {
     const bool numbers = has_type(graph, operands[1], DType::Float) && has_type(graph, operands[2], DType::Float);

@@ -1,7 +1,5 @@
 #include "isomer/engine/onednn/lower.h"
 
-#include <map>
-
 #include "isomer/engine/onednn/kernel_traits.h"
 #include "isomer/engine/onednn/loop_nodes.h"
 #include "isomer/engine/onednn/loss_gradient.h"
@@ -9,6 +7,7 @@
 #include "isomer/engine/onednn/threads.h"
 #include "isomer/engine/onednn/views.h"
 #include "isomer/ops/again.h"
+#include "isomer/ops/op_map.h"
 
 namespace isomer::onednn {
 namespace {
@@ -31,7 +30,7 @@ struct Family {
 };
 
 /// Operators without an entry are tried as element-wise ones without traits.
-const std::map<std::string, Family>& families() {
+const OpMap<Family>& families() {
   using enum LayoutUse;
   constexpr KernelTraits kConv{Chosen, Posts::Sums, Blocks::Preferred, false, true};
   constexpr KernelTraits kProduct{Factors, Posts::Sums, Blocks::Indifferent, false, true};
@@ -45,7 +44,7 @@ const std::map<std::string, Family>& families() {
   constexpr KernelTraits kSum{Operands, Posts::Functions, Blocks::Passed, true};
   constexpr KernelTraits kDifference{FirstOfAll, Posts::Functions, Blocks::Indifferent, true};
   constexpr KernelTraits kArithmetic{Operands, Posts::None, Blocks::Indifferent, true};
-  static const std::map<std::string, Family> kFamilies = {
+  static const OpMap<Family> kFamilies = {
       {"Conv", {lower_conv, kConv}},
       {"ConvTranspose", {lower_conv, {Chosen, Posts::None, Blocks::Preferred, false, true}}},
       {"MatMul", {lower_matmul, kProduct}},
@@ -111,8 +110,8 @@ const Family& family_of(const Node& node) {
   static const Family kView{lower_view};
   if (is_foreign(node)) return kOther;
   if (picks_elements(node) || node.op == &again_op()) return kView;
-  const auto found = families().find(node.op->name);
-  return found == families().end() ? kOther : found->second;
+  const Family* const found = families().find(*node.op);
+  return found == nullptr ? kOther : *found;
 }
 
 Result<bool> lower_group(Builder& builder, const Group& group) {

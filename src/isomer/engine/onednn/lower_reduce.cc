@@ -1,20 +1,20 @@
 // Reductions over adjacent axes.
 
 #include <algorithm>
-#include <map>
 
 #include "isomer/engine/onednn/channelwise.h"
 #include "isomer/engine/onednn/lower.h"
 #include "isomer/engine/onednn/own_kernel.h"
 #include "isomer/engine/onednn/reduction.h"
+#include "isomer/ops/op_map.h"
 
 namespace isomer::onednn {
 namespace {
 
 using Kind = Reduction::Kind;
 
-std::optional<Reduction> named_reduction(const std::string& name) {
-  static const std::map<std::string, Reduction> kReductions = {
+std::optional<Reduction> reduction_of(const OpDef& op) {
+  static const OpMap<Reduction> kReductions = {
       {"ReduceSum", {.kind = Kind::Sum}},
       {"ReduceMean", {.kind = Kind::Sum}},
       {"ReduceSumSquare", {.kind = Kind::SumOfSquares}},
@@ -23,8 +23,8 @@ std::optional<Reduction> named_reduction(const std::string& name) {
       {"ReduceMax", {.kind = Kind::Largest}},
       {"ReduceMin", {.kind = Kind::Smallest}},
   };
-  const auto known = kReductions.find(name);
-  return known == kReductions.end() ? std::nullopt : std::optional(known->second);
+  const Reduction* const known = kReductions.find(op);
+  return known == nullptr ? std::nullopt : std::optional(*known);
 }
 
 /// Computes the extents before, within and after the reduced axes of row-major elements; returns false if the reduced
@@ -47,7 +47,7 @@ Result<bool> lower_reduce(Builder& builder, const Group& group) {
   const Graph& graph = builder.graph();
   const Node& node = graph.node(group.root);
   const ValueId x = graph.operands(node)[0];
-  auto reduction = named_reduction(node.op->name);
+  auto reduction = reduction_of(*node.op);
   if (!reduction || !is_dense(graph, x) || !is_dense(graph, node.result())) return false;
   const Dims dims = dims_of(graph.type(x));
   const Ints& axes = node.attrs.ints("axes");

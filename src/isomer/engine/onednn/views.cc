@@ -28,9 +28,10 @@ bool picks_elements(const Node& node) {
   const auto all = [](const Ints& numbers, int64_t wanted) {
     return std::ranges::all_of(numbers, [=](int64_t number) { return number == wanted; });
   };
-  const auto window = read_window(node.attrs, node.attrs.ints("kernel_shape"));
-  return window && !window->same() && !window->ceil && all(window->kernel, 1) && all(window->begin, 0) &&
-         all(window->end, 0);
+  const Ints& kernel = node.attrs.ints("kernel_shape");
+  if (!all(kernel, 1)) return false;
+  const auto window = read_window(node.attrs, kernel);
+  return window && !window->same() && !window->ceil && all(window->begin, 0) && all(window->end, 0);
 }
 
 bool is_cut(const Node& node) { return node.op->has(Trait::Cut) || picks_elements(node); }
