@@ -35,17 +35,17 @@ void GraphBuilder::reserve_like(const Graph& graph) {
   by_hash_.reserve(graph.nodes_.size());
 }
 
-ValueId GraphBuilder::add_input(TensorType type, bool parameter) {
+ValueId GraphBuilder::add_input(const Graph::SharedType& type, bool parameter) {
   const size_t index = graph_.inputs_.size();
-  const uint64_t hash = hash_mix(hash_mix(input_op().hash(), index), type.hash());
+  const uint64_t hash = hash_mix(hash_mix(input_op().hash(), index), type->hash());
   const NodeId id =
-      append(input_op(), input_attrs(index, parameter), {}, {std::move(type)}, parameter ? hash_mix(hash, 1) : hash);
+      append(input_op(), input_attrs(index, parameter), {}, {&type, 1}, parameter ? hash_mix(hash, 1) : hash);
   graph_.inputs_.push_back(at(id).result());
   return at(id).result();
 }
 
 ValueId GraphBuilder::input_like(const Graph& from, ValueId value) {
-  const ValueId input = add_input(from.type(value), from.is_weight(value));
+  const ValueId input = add_input(from.types_[value], from.is_weight(value));
   set_origin(input, from.origin(value));
   return input;
 }
@@ -160,7 +160,7 @@ const NodeId* GraphBuilder::find_equal(const OpDef& op, const Attrs& attrs, std:
 NodeId GraphBuilder::append(const OpDef& op, Attrs attrs, std::span<const ValueId> operands,
                             std::vector<TensorType> types, uint64_t hash) {
   boost::container::small_vector<Graph::SharedType, 2> shared;
-  for (TensorType& type : types) shared.push_back(std::make_shared<const TensorType>(std::move(type)));
+  for (TensorType& type : types) shared.push_back(share(std::move(type)));
   return append(op, std::move(attrs), operands, std::span<const Graph::SharedType>(shared.data(), shared.size()), hash);
 }
 

@@ -19,9 +19,9 @@ class GraphBuilder {
   void reserve_like(const Graph& graph);
 
   /// The next graph input. set_origin or `name` gives it a name, if it should have one.
-  ValueId input(TensorType type) { return add_input(std::move(type), false); }
+  ValueId input(TensorType type) { return add_input(share(std::move(type)), false); }
   /// The next graph input, of which the model gives a value.
-  ValueId parameter(TensorType type) { return add_input(std::move(type), true); }
+  ValueId parameter(TensorType type) { return add_input(share(std::move(type)), true); }
   /// The next graph input. It stands for a value of another graph: has its type and origin, and is a parameter if that
   /// is a weight.
   ValueId input_like(const Graph& from, ValueId value);
@@ -56,7 +56,8 @@ class GraphBuilder {
   Graph finish(std::span<const ValueId> outputs);
 
  private:
-  ValueId add_input(TensorType type, bool parameter);
+  static Graph::SharedType share(TensorType type) { return std::make_shared<const TensorType>(std::move(type)); }
+  ValueId add_input(const Graph::SharedType& type, bool parameter);
   std::vector<bool> needed_by(std::span<const ValueId> outputs) const;
   Graph without_dead(const std::vector<bool>& live);
   Result<std::vector<TensorType>> infer_results(const OpDef& op, const Attrs& attrs, std::span<const ValueId> operands,

@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "isomer/base/hash.h"
-
 namespace isomer {
 
 const std::shared_ptr<const NameTable>& NameTable::empty() {
   static const auto kEmpty = std::make_shared<const NameTable>();
   return kEmpty;
 }
-
-uint64_t Graph::hash_mix_result(uint64_t node_hash, uint32_t index) { return hash_mix(node_hash, index); }
 
 bool Graph::is_output(ValueId value) const {
   return std::find(outputs_.begin(), outputs_.end(), value) != outputs_.end();
@@ -54,8 +50,9 @@ void Graph::index() {
   for (NodeId id = 0; id < nodes_.size(); ++id)
     for (const ValueId operand : operands(nodes_[id]))
       if (operand != kNoValue && std::exchange(last_reader[operand], id) != id) consumers_[next[operand]++] = id;
-  hash_ = inputs_.size();
-  for (const ValueId value : inputs_) hash_ = hash_mix(hash_, types_[value]->hash());
+  inputs_hash_ = inputs_.size();
+  for (const ValueId value : inputs_) inputs_hash_ = hash_mix(inputs_hash_, types_[value]->hash());
+  hash_ = inputs_hash_;
   for (const ValueId value : outputs_) hash_ = hash_mix(hash_, value_hash(value));
 }
 

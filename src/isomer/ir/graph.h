@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "isomer/base/hash.h"
 #include "isomer/ir/op.h"
 
 namespace isomer {
@@ -33,15 +34,15 @@ struct Node {
   uint32_t num_results;
   uint64_t hash;  // of the whole computation up to this node; independent of names and ids
 
-  bool is_input() const { return op == &input_op(); }
+  bool is_input() const { return op->kind == OpDef::Kind::Input; }
   /// Whether it is an input that the model gives a value, which a run may replace.
   bool is_parameter() const { return is_input() && attrs.has("parameter"); }
-  bool is_constant() const { return op == &constant_op(); }
+  bool is_constant() const { return op->kind == OpDef::Kind::Constant; }
   /// Opaque nodes have "@"-attributes: `@op_type`, `@domain`, `@opset`, `@instance` (opaque nodes are never shared),
   /// `@captures` (the number of trailing operands that its subgraphs use by name), `@node` (the serialized ONNX node).
   /// They also have their ONNX attributes if the operator is known but not in normalized form (for instance, a Reshape
   /// with a computed shape).
-  bool is_opaque() const { return op == &opaque_op(); }
+  bool is_opaque() const { return op->kind == OpDef::Kind::Opaque; }
   ValueId result(uint32_t i = 0) const { return first_result + i; }
 };
 
@@ -100,13 +101,16 @@ class Graph {
   /// order of construction.
   uint64_t hash() const { return hash_; }
 
-  static uint64_t hash_mix_result(uint64_t node_hash, uint32_t index);
+  /// Content hash of a result of a node.
+  static uint64_t hash_mix_result(uint64_t node_hash, uint32_t index) { return hash_mix(node_hash, index); }
+  /// Content hash of the types of the inputs. Into it, hash() mixes the content hash of each output.
+  uint64_t inputs_hash() const { return inputs_hash_; }
 
  private:
   friend class GraphBuilder;
   using SharedType = std::shared_ptr<const TensorType>;
   enum class Depends : uint8_t { OnConstants, OnParameters, OnData };
-  void index();  // fills consumers_, depends_ and hash_ from the rest
+  void index();  // fills consumers_, depends_ and the hashes of the graph from the rest
 
   std::vector<Node> nodes_;
   std::vector<ValueId> operands_;
@@ -119,6 +123,7 @@ class Graph {
   std::vector<ValueId> inputs_;
   std::vector<ValueId> outputs_;
   std::shared_ptr<const NameTable> names_ = NameTable::empty();
+  uint64_t inputs_hash_ = 0;
   uint64_t hash_ = 0;
 };
 

@@ -4,7 +4,16 @@
 
 namespace isomer {
 
-uint64_t OpDef::hash() const { return hash_text(name, hash_text(domain)); }
+namespace {
+
+OpDef with_hash(OpDef op) {
+  op.known_hash = op.name_hash();
+  return op;
+}
+
+}  // namespace
+
+uint64_t OpDef::name_hash() const { return hash_text(name, hash_text(domain)); }
 
 const AttrDef* OpDef::find_attr(std::string_view attr_name) const {
   for (const AttrDef& def : attrs)
@@ -13,22 +22,24 @@ const AttrDef* OpDef::find_attr(std::string_view attr_name) const {
 }
 
 const OpDef& input_op() {
-  static const OpDef kOp{.name = "Input", .domain = "isomer", .min_operands = 0};
+  static const OpDef kOp =
+      with_hash({.name = "Input", .domain = "isomer", .min_operands = 0, .kind = OpDef::Kind::Input});
   return kOp;
 }
 
 const OpDef& constant_op() {
-  static const OpDef kOp{.name = "Constant", .min_operands = 0};
+  static const OpDef kOp = with_hash({.name = "Constant", .min_operands = 0, .kind = OpDef::Kind::Constant});
   return kOp;
 }
 
 const OpDef& opaque_op() {
-  static const OpDef kOp{.name = "Opaque",
-                         .domain = "isomer",
-                         .min_operands = 0,
-                         .max_operands = OpDef::kVariadic,
-                         .min_results = 0,
-                         .max_results = OpDef::kVariadic};
+  static const OpDef kOp = with_hash({.name = "Opaque",
+                                      .domain = "isomer",
+                                      .min_operands = 0,
+                                      .max_operands = OpDef::kVariadic,
+                                      .min_results = 0,
+                                      .max_results = OpDef::kVariadic,
+                                      .kind = OpDef::Kind::Opaque});
   return kOp;
 }
 

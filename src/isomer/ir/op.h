@@ -107,6 +107,9 @@ struct OnnxForm;
 
 /// The complete declaration of one operator.
 struct OpDef {
+  /// Most operators are declared; the others are the pseudo-operators of all graphs (see input_op).
+  enum class Kind : uint8_t { Declared, Input, Constant, Opaque };
+
   std::string name;         // ONNX's op_type
   std::string domain = {};  // ONNX's domain; "" is the standard one
   std::vector<AttrDef> attrs = {};
@@ -141,9 +144,14 @@ struct OpDef {
   Status (*from_onnx)(OnnxForm&) = nullptr;
   Status (*to_onnx)(OnnxForm&) = nullptr;
 
+  Kind kind = Kind::Declared;
+  uint64_t known_hash = 0;  // what hash() returns, if it was computed before
+
   static constexpr size_t kVariadic = SIZE_MAX;
   /// Hash of the name and the domain.
-  uint64_t hash() const;
+  uint64_t hash() const { return known_hash != 0 ? known_hash : name_hash(); }
+  /// Computes the hash of the name and the domain.
+  uint64_t name_hash() const;
   const AttrDef* find_attr(std::string_view attr_name) const;
   bool has(Trait trait) const { return traits.has(trait); }
   OperandRole role(size_t operand) const { return operand < roles.size() ? roles[operand] : OperandRole::Data; }

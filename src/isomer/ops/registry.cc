@@ -24,7 +24,8 @@ struct Registry {
     };
     for (const auto family : kFamilies)
       for (OpDef& def : family()) storage.push_back(std::move(def));
-    for (const OpDef& def : storage) {
+    for (OpDef& def : storage) {
+      def.known_hash = def.name_hash();
       sorted.push_back(&def);
       by_name[{def.domain, def.name}] = &def;
     }

@@ -61,8 +61,7 @@ Result<Delta> delta_of(const Graph& graph, const Match& match) {
       changed[node.result(r)] = true;
     }
   }
-  delta.hash = graph.inputs().size();
-  for (const ValueId value : graph.inputs()) delta.hash = hash_mix(delta.hash, graph.type(value).hash());
+  delta.hash = graph.inputs_hash();
   for (const ValueId value : graph.outputs()) delta.hash = hash_mix(delta.hash, delta.value_hashes[value]);
   return delta;
 }
