@@ -16,7 +16,7 @@ class TermMatcher : private PatternWalk<TermMatcher> {
  public:
   TermMatcher(const TermGraph& graph, const TermIndex& index, const Direction& direction, const TermMatchLimits& limits,
               std::vector<TermMatch>& out)
-      : graph_(graph), index_(index), direction_(direction), limits_(limits), out_(out) {}
+      : PatternWalk(own_binding_), graph_(graph), index_(index), direction_(direction), limits_(limits), out_(out) {}
 
   /// Returns whether a limit ended the search.
   bool run() {
@@ -258,6 +258,7 @@ class TermMatcher : private PatternWalk<TermMatcher> {
   static void two_values(const std::string&) {}
   static void wrong_count(const Term*, bool) {}
 
+  Binding own_binding_;
   const TermGraph& graph_;
   const TermIndex& index_;
   const Direction& direction_;

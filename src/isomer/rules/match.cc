@@ -11,12 +11,33 @@
 namespace isomer {
 namespace {
 
+/// What a matcher fills. A search makes a matcher for every rule at every node; those of one thread, of which only one
+/// matches at a time, use the same memory.
+struct Buffers {
+  Binding binding;
+  std::vector<NodeId> roots;
+  std::vector<ValueId> root_values;
+  std::vector<NodeId> matched;
+
+  void clear() {
+    binding.values.clear();
+    binding.sequences.clear();
+    binding.attrs.clear();
+    binding.records.clear();
+    roots.clear();
+    root_values.clear();
+    matched.clear();
+  }
+};
+thread_local Buffers buffers;
+
 /// Backtracking matcher for one rule.
 class Matcher : private PatternWalk<Matcher> {
  public:
   Matcher(const Graph& graph, const OpIndex& index, const MatchPlan& plan, size_t limit, std::vector<Match>& out,
           Miss* miss = nullptr, const Deadline* deadline = nullptr, bool all_weights = false)
-      : graph_(graph),
+      : PatternWalk(buffers.binding),
+        graph_(graph),
         index_(index),
         facts_(graph, all_weights),
         plan_(plan),
@@ -24,7 +45,12 @@ class Matcher : private PatternWalk<Matcher> {
         limit_(limit),
         out_(out),
         miss_(miss),
-        deadline_(deadline) {}
+        deadline_(deadline),
+        roots_(buffers.roots),
+        root_values_(buffers.root_values),
+        matched_(buffers.matched) {
+    buffers.clear();
+  }
 
   void run() { source(0); }
 
@@ -445,9 +471,9 @@ class Matcher : private PatternWalk<Matcher> {
   unsigned steps_ = 0;
   bool late_ = false;
   std::optional<Siblings> siblings_;
-  std::vector<NodeId> roots_;
-  std::vector<ValueId> root_values_;
-  std::vector<NodeId> matched_;
+  std::vector<NodeId>& roots_;
+  std::vector<ValueId>& root_values_;
+  std::vector<NodeId>& matched_;
 };
 
 }  // namespace

@@ -152,7 +152,7 @@ class PatternWalk {
     One,      ///< in the given order, or in the other one if no repetition goes on from that
   };
 
-  Binding binding_;
+  Binding& binding_;
   std::optional<size_t> repetition_;
   size_t complete_ = 0;  // number of sequences that get no more elements
   Orders orders_ = Orders::All;
@@ -162,7 +162,8 @@ class PatternWalk {
 
  private:
   friend Matcher;
-  PatternWalk() = default;
+  /// Binds variables in `binding`, which must be empty, and is empty again in the end.
+  explicit PatternWalk(Binding& binding) : binding_(binding) {}
 
   Matcher& self() { return static_cast<Matcher&>(*this); }
 
