@@ -107,7 +107,6 @@ class Backtrack {
   }
 
   void consider(const std::shared_ptr<const State>& state, size_t match) {
-    keep_target(*state, match, kept_.targets);
     const auto cost_after = expansion_.cost(*state, match);
     if (!cost_after) return;
     const double cost = *cost_after;

@@ -32,12 +32,10 @@ class Backtracking {
   /// candidate has no cost.
   Result<FoundCandidate> run(const std::set<std::string>& without, int64_t candidates);
 
-  /// The graphs that were expanded, if `keep_states` (the first is that with which all searches begin), and the targets
-  /// of matches.
+  /// The graphs that were expanded, if `keep_states`; the first is that with which all searches begin.
   struct Kept {
     const bool keep_states;
     std::vector<std::shared_ptr<const BacktrackState>> states = {};
-    TargetCache targets = {};
   };
 
  private:

@@ -8,7 +8,6 @@ Result<FoundCandidate> beam_search(const Candidate& first, std::span<const Rule>
                                    const BeamOptions& options) {
   const RuleIndex index(rules);
   Expansion expansion("beam", index, cost, options.limits);
-  TargetCache targets;
   ISOMER_TRY(SearchNode root, expansion.begin(first));
   std::vector<std::shared_ptr<const SearchNode>> kept = {std::make_shared<SearchNode>(std::move(root))};
   while (!kept.empty() && !expansion.stopped()) {
@@ -16,7 +15,6 @@ Result<FoundCandidate> beam_search(const Candidate& first, std::span<const Rule>
     for (const auto& node : kept) {
       expansion.expand(*node);
       for (size_t i = 0; i < node->matches.size() && !expansion.stopped(); ++i) {
-        keep_target(*node, i, targets);
         const auto cost_after = expansion.cost(*node, i);
         if (!cost_after) continue;
         const Successor successor{node, i, *cost_after};

@@ -28,17 +28,13 @@ Candidate successor_of(const SearchNode& before, size_t match) {
 
 }  // namespace
 
-void keep_target(const SearchNode& node, size_t match, TargetCache& targets) {
-  Match& kept = node.matches[match];
-  kept.target = targets.of(node.graph, kept);
-}
-
 Expansion::Expansion(const char* algorithm, const RuleIndex& rules, const CandidateCost& cost,
                      const SearchLimits& limits, std::vector<bool> dropped)
     : rules_(rules),
       cost_(cost),
       limits_(limits),
       refused_(limits.evaluator == nullptr ? nullptr : limits.evaluator->refused()),
+      targets_(limits.targets == nullptr ? own_targets_ : *limits.targets),
       dropped_(std::move(dropped)) {
   report_.algorithm = algorithm;
 }
@@ -73,7 +69,9 @@ bool Expansion::stopped(int64_t stored) {
 std::optional<double> Expansion::cost(const SearchNode& parent, size_t match) {
   built_.parent = nullptr;
   last_ = {};
-  if (parent.length >= limits_.max_length || dropped(parent.matches[match])) return std::nullopt;
+  Match& considered = parent.matches[match];
+  if (parent.length >= limits_.max_length || dropped(considered)) return std::nullopt;
+  considered.target = targets_.of(parent.graph, considered);
   if (!parent.decisions.empty()) return decided_cost(parent, match);
   KnownSuccessor& known = match < parent.known.size() ? parent.known[match] : last_;
   if (known.state == KnownSuccessor::Unknown) {

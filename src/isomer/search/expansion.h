@@ -45,6 +45,8 @@ struct SearchLimits {
   /// Not nullptr only if the cost of each candidate is the evaluator's objective of these costs, and depends on no
   /// memory and no critical path. Candidates can then be costed without being built.
   CostModel* costs = nullptr;
+  /// Targets that searches with the same rules have in common, if they take turns. nullptr: a search has its own.
+  TargetCache* targets = nullptr;
   /// How many of the next best graphs the result has, in addition to the best one (FoundCandidate::others).
   size_t others = 0;
 };
@@ -63,7 +65,7 @@ struct KnownSuccessor {
 
 /// A candidate with its matches, and the step that led to it.
 struct SearchNode : Candidate {
-  mutable std::vector<Match> matches = {};  ///< keep_target gives them their targets
+  mutable std::vector<Match> matches = {};  ///< Expansion::cost gives them their targets
   double cost = 0;
   std::shared_ptr<const SearchNode> parent = nullptr;
   size_t match = 0;    ///< index into the parent's matches
@@ -71,9 +73,6 @@ struct SearchNode : Candidate {
   /// By match; empty: nothing is remembered.
   mutable std::vector<KnownSuccessor> known = {};
 };
-
-/// Gives a match its target. Most matches of a graph are never considered, so a search calls this for those that are.
-void keep_target(const SearchNode& node, size_t match, TargetCache& targets);
 
 /// A candidate that has a cost but is not stored: the parent and the match that lead to it.
 struct Successor {
@@ -168,6 +167,8 @@ class Expansion {
   const CandidateCost& cost_;
   const SearchLimits& limits_;
   const RefusedWeights* const refused_;
+  TargetCache own_targets_;
+  TargetCache& targets_;
   const std::vector<bool> dropped_;  // by number of the rule
   const Stopwatch watch_;
   KnownSuccessor last_;  // that was costed, if nothing is remembered

@@ -28,6 +28,7 @@ PartSearcher::PartSearcher(std::span<const Rule> rules, Evaluator& evaluator, co
   costs_of_threads_.push_back(&costs_);
   if (!layouts_) copies_ = copies_of(costs_, static_cast<size_t>(std::max(options.threads, 1)) - 1);
   for (const auto& copy : copies_) costs_of_threads_.push_back(copy.get());
+  targets_of_threads_.resize(costs_of_threads_.size());
   if (costs_of_threads_.size() > 1)
     ahead_.emplace(costs_of_threads_.size(),
                    [this](const SharedTask& task, size_t thread, const std::atomic<bool>& abandoned) {
@@ -134,6 +135,7 @@ PartSearcher::Outcome PartSearcher::search_alone(const PartTask& task, size_t th
   limits.budget.end = end;
   limits.budget = limits.budget.share(3.0 / static_cast<double>(task.of - task.number + 3));
   limits.evaluator = &evaluator;
+  limits.targets = &targets_of_threads_[thread];
   const bool as_it_is = !layouts_ || options_.layouts != LayoutTime::EachCandidate;
   const bool adds_up = !evaluator.weighs_memory() && !evaluator.weighs_paths();
   limits.costs = as_it_is && adds_up ? evaluator.costs() : nullptr;

@@ -128,6 +128,7 @@ class PartSearcher {
   RepeatedParts repeated_;
   std::optional<LayoutChoice> layouts_;
   std::vector<CostModel*> costs_of_threads_;  // only one if costs are measured
+  std::vector<TargetCache> targets_of_threads_;
   std::vector<std::unique_ptr<CostModel>> copies_;
   std::shared_ptr<const RefusedWeights> refused_;    // known to tasks that are made now
   std::mutex lock_;                                  // of the evaluator
