@@ -16,13 +16,11 @@ uint64_t hash_of(const Graph& graph, const Node& node, std::span<const uint64_t>
   return node_hash(*node.op, node.attrs, node.num_results, {operands.data(), operands.size()});
 }
 
-/// Returns the hashes of the values of a target's graph, where it replaces the roots of a match.
-std::vector<uint64_t> target_hashes(const Graph& graph, const Match& match, const MatchTarget& target) {
-  const Graph& terms = *target.graph();
+/// Returns the hashes of the values of a target's graph whose inputs stand for `leaves`.
+std::vector<uint64_t> target_hashes(const Graph& graph, const Graph& terms, std::span<const ValueId> leaves) {
   std::vector<uint64_t> hashes(terms.num_values(), 0);
-  const std::vector<ValueId> bound = target.bound(match);
-  for (size_t i = 0; i < bound.size(); ++i)
-    if (bound[i] != kNoValue) hashes[terms.inputs()[i]] = graph.value_hash(bound[i]);
+  for (size_t i = 0; i < leaves.size(); ++i)
+    if (leaves[i] != kNoValue) hashes[terms.inputs()[i]] = graph.value_hash(leaves[i]);
   for (const Node& node : terms.nodes()) {
     if (node.is_input()) continue;
     const uint64_t hash = hash_of(terms, node, hashes);
@@ -37,8 +35,8 @@ Result<Delta> delta_of(const Graph& graph, const Match& match) {
   const auto target = target_of(graph, match);
   if (!target->graph()) return tl::unexpected<Error>(target->graph().error());
   const Graph& terms = *target->graph();
-  const std::vector<uint64_t> made = target_hashes(graph, match, *target);
-  Delta delta;
+  Delta delta{.leaves = target->bound(match)};
+  const std::vector<uint64_t> made = target_hashes(graph, terms, delta.leaves);
   for (const Node& node : terms.nodes())
     for (uint32_t r = 0; r < node.num_results && !node.is_input(); ++r) delta.made.push_back(made[node.result(r)]);
   delta.value_hashes.reserve(graph.num_values());

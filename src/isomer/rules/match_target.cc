@@ -1,5 +1,6 @@
 #include "isomer/rules/match_target.h"
 
+#include <boost/container/small_vector.hpp>
 #include <limits>
 #include <unordered_map>
 
@@ -73,7 +74,7 @@ Result<Graph> MatchTarget::instantiate(const Graph& graph, const Match& match) {
 }
 
 std::vector<ValueId> MatchTarget::bound(const Match& match) const {
-  std::vector<ValueId> all;
+  boost::container::small_vector<ValueId, 16> all;
   for_each_bound(match.binding, [&](ValueId value) { all.push_back(value); });
   std::vector<ValueId> out;
   out.reserve(places_.size());

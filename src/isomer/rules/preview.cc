@@ -1,7 +1,6 @@
 #include "isomer/rules/preview.h"
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 
 #include "isomer/ir/node_hash.h"
 #include "isomer/rules/match_target.h"
@@ -14,7 +13,8 @@ RewritePreview::RewritePreview(const Graph& graph)
       values_(graph.num_values()),
       is_root_(graph.num_values(), false) {
   by_hash_.reserve(graph.nodes().size());
-  for (NodeId id = 0; id < graph.nodes().size(); ++id) by_hash_.emplace(graph.node(id).hash, id);
+  for (const Node& node : graph.nodes())
+    if (node.num_results > 0) by_hash_.emplace(Graph::hash_mix_result(node.hash, 0), node.result());
   for (ValueId value = 0; value < graph.num_values(); ++value) {
     const bool weight = graph.is_constant_derived(value);
     values_[value] = {.type = &graph.type(value), .hash = graph.value_hash(value), .weight = weight};
@@ -22,12 +22,12 @@ RewritePreview::RewritePreview(const Graph& graph)
   }
 }
 
-const RunNodes* RewritePreview::after(const Match& match, const RefusedWeights* refused) {
+const RunNodes* RewritePreview::after(const Match& match, const Delta& delta, const RefusedWeights* refused) {
   target_ = target_of(graph_, match);
   if (!target_->graph()) return nullptr;
   match_ = &match;
   refused_ = refused != nullptr && !refused->empty() ? refused : nullptr;
-  leaves_ = target_->bound(match);
+  delta_ = &delta;
   active_ = false;
   made_ = untouched_;
   added_.clear();
@@ -52,7 +52,7 @@ bool RewritePreview::make(ValueId wanted) {
     if (made_[value] != kNoValue) continue;
     const bool root = is_root_[value];
     if (ready) {
-      if (!root) copy_own(graph_.producer_node(value));
+      if (!root) copy_own(value);
       if (root && !make_targets()) return false;
       continue;
     }
@@ -60,39 +60,59 @@ bool RewritePreview::make(ValueId wanted) {
     if (root) active_ = true;
     stack_.emplace_back(value, true);
     const std::span<const ValueId> needs =
-        root ? std::span<const ValueId>(leaves_) : graph_.operands(graph_.producer_node(value));
+        root ? std::span<const ValueId>(delta_->leaves) : graph_.operands(graph_.producer_node(value));
     for (const ValueId need : needs)
       if (need != kNoValue && made_[need] == kNoValue) stack_.emplace_back(need, false);
   }
   return true;
 }
 
-void RewritePreview::copy_own(const Node& node) {
-  const auto before = graph_.operands(node);
-  operands_.clear();
-  for (const ValueId operand : before) operands_.push_back(operand == kNoValue ? kNoValue : made_[operand]);
+/// Copies the node that makes a value of the graph.
+void RewritePreview::copy_own(ValueId value) {
+  const Node& node = graph_.producer_node(value);
   ValueId first = node.first_result;
-  if (std::ranges::equal(before, operands_))
-    place(graph_, node, first);
-  else
-    first = copy(graph_, node);
+  if (delta_->value_hashes[value] == values_[value].hash) {
+    place(graph_, node, first, graph_.operands(node));
+  } else {
+    operands_.clear();
+    for (const ValueId operand : graph_.operands(node))
+      operands_.push_back(operand == kNoValue ? kNoValue : made_[operand]);
+    first = copy(graph_, node, result_hashes(node));
+  }
   for (uint32_t i = 0; i < node.num_results; ++i) {
     const ValueId old = node.result(i);
     if (made_[old] == kNoValue && !is_root_[old]) made_[old] = first + i;
   }
 }
 
+/// Returns the hashes of the results of a node of the graph with the operands in operands_.
+std::span<const uint64_t> RewritePreview::result_hashes(const Node& node) {
+  const auto results = std::span(delta_->value_hashes).subspan(node.first_result, node.num_results);
+  bool replaced = false;  // some of them
+  for (uint32_t i = 0; i < node.num_results; ++i) replaced = replaced || is_root_[node.result(i)];
+  if (!replaced) return results;
+  hashes_.clear();
+  for (const ValueId operand : operands_) hashes_.push_back(operand == kNoValue ? 0 : nodes_.values[operand].hash);
+  const uint64_t hash = node_hash(*node.op, node.attrs, node.num_results, hashes_);
+  hashes_.clear();
+  for (uint32_t i = 0; i < node.num_results; ++i) hashes_.push_back(Graph::hash_mix_result(hash, i));
+  return hashes_;
+}
+
 bool RewritePreview::make_targets() {
   const Graph& target = *target_->graph();
+  const std::vector<ValueId>& leaves = delta_->leaves;
+  std::span<const uint64_t> hashes = delta_->made;
   copies_.assign(target.num_values(), kNoValue);
-  for (size_t i = 0; i < leaves_.size(); ++i)
-    if (leaves_[i] != kNoValue) copies_[target.inputs()[i]] = made_[leaves_[i]];
+  for (size_t i = 0; i < leaves.size(); ++i)
+    if (leaves[i] != kNoValue) copies_[target.inputs()[i]] = made_[leaves[i]];
   for (const Node& node : target.nodes()) {
     if (node.is_input()) continue;
     operands_.clear();
     for (const ValueId operand : target.operands(node))
       operands_.push_back(operand == kNoValue ? kNoValue : copies_[operand]);
-    const ValueId first = copy(target, node);
+    const ValueId first = copy(target, node, hashes.first(node.num_results));
+    hashes = hashes.subspan(node.num_results);
     for (uint32_t i = 0; i < node.num_results; ++i) {
       copies_[node.result(i)] = first + i;
       if (refused_ != nullptr && refused_->contains(nodes_.values[first + i].hash)) return false;
@@ -102,38 +122,35 @@ bool RewritePreview::make_targets() {
   return true;
 }
 
-/// Copies a node with the operands in operands_. Returns its first result; equal nodes are shared.
-ValueId RewritePreview::copy(const Graph& from, const Node& node) {
-  const ValueId first = find_or_add(from, node);
-  if (!nodes_.values[first].weight) place(from, node, first);
+/// Copies a node with the operands in operands_; its results have these hashes. Returns the first result; equal nodes
+/// are shared.
+ValueId RewritePreview::copy(const Graph& from, const Node& node, std::span<const uint64_t> hashes) {
+  const ValueId first = find_or_add(from, node, hashes);
+  if (!nodes_.values[first].weight) place(from, node, first, operands_);
   return first;
 }
 
-ValueId RewritePreview::find_or_add(const Graph& from, const Node& node) {
-  boost::container::small_vector<uint64_t, 8> hashes;
-  bool weight = !node.is_opaque();
-  for (const ValueId operand : operands_) {
-    hashes.push_back(operand == kNoValue ? 0 : nodes_.values[operand].hash);
-    weight = weight && (operand == kNoValue || nodes_.values[operand].weight);
-  }
-  const uint64_t hash = node_hash(*node.op, node.attrs, node.num_results, {hashes.data(), hashes.size()});
-  if (const uint32_t* equal = by_hash_.find(hash)) return graph_.node(*equal).first_result;
-  if (const uint32_t* equal = added_.find(hash)) return *equal;
+ValueId RewritePreview::find_or_add(const Graph& from, const Node& node, std::span<const uint64_t> hashes) {
+  if (const uint32_t* equal = by_hash_.find(hashes[0])) return *equal;
+  if (const uint32_t* equal = added_.find(hashes[0])) return *equal;
+  const bool weight = !node.is_opaque() && std::ranges::all_of(operands_, [&](ValueId operand) {
+    return operand == kNoValue || nodes_.values[operand].weight;
+  });
   const auto first = static_cast<ValueId>(nodes_.values.size());
   for (uint32_t i = 0; i < node.num_results; ++i)
-    nodes_.values.push_back(
-        {.type = &from.type(node.result(i)), .hash = Graph::hash_mix_result(hash, i), .weight = weight});
-  added_.emplace(hash, first);
+    nodes_.values.push_back({.type = &from.type(node.result(i)), .hash = hashes[i], .weight = weight});
+  added_.emplace(hashes[0], first);
   return first;
 }
 
 /// Appends a node that runs, unless an equal one is there.
-void RewritePreview::place(const Graph& from, const Node& node, ValueId first_result) {
+void RewritePreview::place(const Graph& from, const Node& node, ValueId first_result,
+                           std::span<const ValueId> operands) {
   if (nodes_.values[first_result].producer != RunNodes::kNoNode) return;
   const auto number = static_cast<uint32_t>(nodes_.nodes.size());
   for (uint32_t i = 0; i < node.num_results; ++i) nodes_.values[first_result + i].producer = number;
   nodes_.nodes.push_back({&node, &from, static_cast<uint32_t>(nodes_.operands.size()), first_result});
-  nodes_.operands.insert(nodes_.operands.end(), operands_.begin(), operands_.end());
+  nodes_.operands.insert(nodes_.operands.end(), operands.begin(), operands.end());
 }
 
 /// Counts the readers of all values, from the last node to the first, so that nodes that nothing needs do not count.

@@ -71,16 +71,20 @@ std::optional<double> Expansion::cost(const SearchNode& parent, size_t match) {
   last_ = {};
   Match& considered = parent.matches[match];
   if (parent.length >= limits_.max_length || dropped(considered)) return std::nullopt;
-  considered.target = targets_.of(parent.graph, considered);
+  if (!considered.target) considered.target = targets_.of(parent.graph, considered);
   if (!parent.decisions.empty()) return decided_cost(parent, match);
   KnownSuccessor& known = match < parent.known.size() ? parent.known[match] : last_;
+  std::optional<Delta> delta;
   if (known.state == KnownSuccessor::Unknown) {
-    const auto delta = delta_of(parent.graph, parent.matches[match]);
+    if (auto valid = delta_of(parent.graph, parent.matches[match])) delta = std::move(*valid);
     known.state = delta ? KnownSuccessor::Hashed : KnownSuccessor::Invalid;
     if (delta) known.hash = delta->hash;
   }
   if (known.state == KnownSuccessor::Invalid || !is_new(known.hash)) return std::nullopt;
-  if (known.state == KnownSuccessor::Hashed || known.refused != refused_weights()) evaluate(parent, match, known);
+  if (known.state == KnownSuccessor::Hashed || known.refused != refused_weights()) {
+    if (!delta) delta = *delta_of(parent.graph, parent.matches[match]);
+    evaluate(parent, match, *delta, known);
+  }
   if (known.state == KnownSuccessor::Outgrown) outgrown_ = true;
   if (known.state != KnownSuccessor::Costed) return std::nullopt;
   ++report_.candidates;
@@ -120,9 +124,9 @@ bool Expansion::can_preview(const SearchNode& parent) {
   return true;
 }
 
-bool Expansion::preview(const SearchNode& parent, size_t match, KnownSuccessor& known) {
+bool Expansion::preview(const SearchNode& parent, size_t match, const Delta& delta, KnownSuccessor& known) {
   if (!can_preview(parent)) return false;
-  const RunNodes* nodes = previews_->preview.after(parent.matches[match], refused_);
+  const RunNodes* nodes = previews_->preview.after(parent.matches[match], delta, refused_);
   known.state = KnownSuccessor::Refused;
   if (nodes == nullptr) return true;
   known.state = KnownSuccessor::Outgrown;
@@ -149,9 +153,9 @@ void Expansion::note_admitted(const Graph& graph) {
     if (graph.runs(node)) admitted_.insert(form_of(node));
 }
 
-void Expansion::evaluate(const SearchNode& parent, size_t match, KnownSuccessor& known) {
+void Expansion::evaluate(const SearchNode& parent, size_t match, const Delta& delta, KnownSuccessor& known) {
   known.refused = refused_weights();
-  if (preview(parent, match, known)) return;
+  if (preview(parent, match, delta, known)) return;
   known.state = KnownSuccessor::Refused;
   auto graph = apply_match(parent.graph, parent.matches[match], refused_);
   if (!graph) return;

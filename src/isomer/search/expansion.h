@@ -146,11 +146,11 @@ class Expansion {
   /// As `cost`, of a candidate with decisions.
   std::optional<double> decided_cost(const SearchNode& parent, size_t match);
   /// Builds and costs a candidate without decisions; `known` becomes what it is.
-  void evaluate(const SearchNode& parent, size_t match, KnownSuccessor& known);
+  void evaluate(const SearchNode& parent, size_t match, const Delta& delta, KnownSuccessor& known);
   /// Whether successors of this node can be costed without being built.
   bool can_preview(const SearchNode& parent);
   /// As `evaluate`, without building the candidate. False if it must be built.
-  bool preview(const SearchNode& parent, size_t match, KnownSuccessor& known);
+  bool preview(const SearchNode& parent, size_t match, const Delta& delta, KnownSuccessor& known);
   /// Whether an admitted graph had each of these forms, so that a graph of these nodes is admitted too.
   bool forms_admitted(const RunNodes& nodes) const;
   void note_admitted(const Graph& graph);

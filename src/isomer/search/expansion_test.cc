@@ -95,7 +95,8 @@ void compare_previews(Graph graph, uint64_t seed, Compared& compared) {
     std::optional<Graph> next;
     for (const Match& match : matches) {
       const auto built = apply_match(graph, match);
-      const RunNodes* nodes = preview.after(match);
+      const auto delta = delta_of(graph, match);
+      const RunNodes* nodes = delta ? preview.after(match, *delta) : nullptr;
       ASSERT_EQ(nodes != nullptr, built.has_value()) << match.rule->name;
       if (!built) continue;
       ++compared.valid;
@@ -140,7 +141,7 @@ TEST(Preview, FailsWhereTheRewriteClosesACycle) {
                           {"b", graph.operands(graph.node(products[1]))[1]}};
   match.roots = {graph.node(products[0]).result(), graph.node(products[1]).result()};
   EXPECT_FALSE(apply_match(graph, match).has_value());
-  EXPECT_EQ(RewritePreview(graph).after(match), nullptr);
+  EXPECT_EQ(RewritePreview(graph).after(match, *delta_of(graph, match)), nullptr);
 }
 
 TEST(Preview, FailsWhereAWeightIsRefused) {
@@ -153,7 +154,9 @@ TEST(Preview, FailsWhereAWeightIsRefused) {
     for (ValueId value = 0; value < built->num_values(); ++value)
       if (built->is_constant_derived(value) && built->constant(value) == nullptr)
         weights[built->value_hash(value)] = "no";
-    EXPECT_EQ(RewritePreview(graph).after(match, &weights) != nullptr, apply_match(graph, match, &weights).has_value());
+    RewritePreview preview(graph);
+    const RunNodes* nodes = preview.after(match, *delta_of(graph, match), &weights);
+    EXPECT_EQ(nodes != nullptr, apply_match(graph, match, &weights).has_value());
     refused += weights.empty() ? 0 : 1;
   }
   EXPECT_GT(refused, 0);
