@@ -35,7 +35,10 @@ ConcreteTypes::ConcreteTypes(const Graph& graph, const SymbolValues& symbols) : 
   for (ValueId value = 0; value < count; ++value) {
     if (is_concrete(graph.type(value))) {
       describe(value, *graph.type(value).shape);
-    } else if (extents()[value]) {
+      continue;
+    }
+    all_constant_ = false;
+    if (extents()[value]) {
       describe(value, *extents()[value]);
     } else {
       hashes_[value] = static_cast<uint64_t>(graph.type(value).dtype);

@@ -1,14 +1,13 @@
 #include "isomer/cost/fused_kernels.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "isomer/cost/node_work.h"
 
 namespace isomer {
 namespace {
 
-constexpr NodeId kNoNode = std::numeric_limits<NodeId>::max();
+constexpr NodeId kNoNode = KernelEnd::kNoNode;
 
 bool is_convolution(const OpDef& op) {
   return op.role(1) == OperandRole::Filters || op.role(1) == OperandRole::TransposedFilters;
@@ -58,7 +57,10 @@ class FlatNodes {
 template <class Nodes>
 class Fusion {
  public:
-  Fusion(const Nodes& nodes, std::span<const double> flops) : nodes_(nodes), flops_(flops), ends_(flops.size()) {
+  /// Keeps references. `ends` becomes what is known of each node.
+  Fusion(const Nodes& nodes, std::span<const double> flops, std::vector<KernelEnd>& ends)
+      : nodes_(nodes), flops_(flops), ends_(ends) {
+    ends_.assign(flops.size(), {});
     for (NodeId id = 0; id < ends_.size(); ++id)
       if (nodes_.makes_kernel(id)) place(id);
   }
@@ -76,19 +78,10 @@ class Fusion {
   }
 
  private:
-  /// The kernel that ends with a node, unless another node joins it.
-  struct End {
-    bool last = false;         ///< no other node has joined it; false for nodes in no kernel
-    bool open = false;         ///< elementwise operators can join it
-    bool reads_other = false;  ///< an elementwise operator in it reads a second value
-    NodeId before = kNoNode;   ///< the node before this one in the kernel
-    double flops = 0;
-  };
-
   void place(NodeId id) {
     const Node& node = nodes_.node(id);
     const bool elementwise = node.op->has(Trait::Elementwise);
-    End& end = ends_[id];
+    KernelEnd& end = ends_[id];
     end.last = true;
     end.open = node.num_results == 1 && (elementwise || node.op->has(Trait::Product) || is_convolution(*node.op));
     end.flops = flops_[id];
@@ -97,7 +90,7 @@ class Fusion {
     const ValueId made = joined(id, end.reads_other);
     if (made == kNoValue) return;
     end.before = nodes_.producer(made);
-    End& before = ends_[end.before];
+    KernelEnd& before = ends_[end.before];
     before.last = false;
     end.flops += before.flops;
     end.reads_other |= before.reads_other;
@@ -131,7 +124,7 @@ class Fusion {
   bool passes_on(NodeId id, ValueId operand) const {
     const NodeId producer = nodes_.producer(operand);
     if (producer == kNoNode) return false;  // an input
-    const End& maker = ends_[producer];
+    const KernelEnd& maker = ends_[producer];
     const TensorType& type = nodes_.type(operand);
     return maker.last && maker.open && nodes_.readers(operand) == 1 && type.shape &&
            type == nodes_.type(nodes_.result(id)) && !nodes_.is_output(operand);
@@ -155,7 +148,7 @@ class Fusion {
 
   const Nodes& nodes_;
   const std::span<const double> flops_;
-  std::vector<End> ends_;  // by node
+  std::vector<KernelEnd>& ends_;  // by node
 };
 
 }  // namespace
@@ -166,7 +159,8 @@ KernelPlan fused_kernels(const Graph& graph, std::span<const double> flops) {
   plan.begins = {0};
   plan.begins.reserve(flops.size() + 1);
   const GraphNodes nodes(graph);
-  Fusion(nodes, flops).collect(plan.nodes, plan.begins);
+  std::vector<KernelEnd> ends;
+  Fusion(nodes, flops, ends).collect(plan.nodes, plan.begins);
   plan.layouts.assign(graph.num_values(), Layout::Plain);
   plan.intakes.assign(graph.nodes().size(), Intake::Own);
   return plan;
@@ -176,7 +170,7 @@ void RunNodeFusion::run(const RunNodes& nodes, std::span<const double> flops) {
   nodes_.clear();
   begins_.assign(1, 0);
   const FlatNodes flat(nodes);
-  Fusion(flat, flops).collect(nodes_, begins_);
+  Fusion(flat, flops, ends_).collect(nodes_, begins_);
 }
 
 }  // namespace isomer

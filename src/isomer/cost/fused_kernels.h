@@ -1,6 +1,7 @@
 #pragma once
 // The kernels of a device that fuses: how the roofline model groups nodes.
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,17 @@ namespace isomer {
 /// All values are plain.
 KernelPlan fused_kernels(const Graph& graph, std::span<const double> flops);
 
+/// The kernel that ends with a node, unless another node joins it.
+struct KernelEnd {
+  bool last = false;         ///< no other node has joined it; false for nodes in no kernel
+  bool open = false;         ///< elementwise operators can join it
+  bool reads_other = false;  ///< an elementwise operator in it reads a second value
+  NodeId before = kNoNode;   ///< the node before this one in the kernel
+  double flops = 0;
+
+  static constexpr NodeId kNoNode = std::numeric_limits<NodeId>::max();
+};
+
 /// Groups nodes in the same way.
 class RunNodeFusion {
  public:
@@ -35,6 +47,7 @@ class RunNodeFusion {
   }
 
  private:
+  std::vector<KernelEnd> ends_;
   std::vector<uint32_t> nodes_;
   std::vector<uint32_t> begins_;
 };

@@ -2,6 +2,9 @@
 // A deterministic cost model that needs no device: a kernel takes overhead + max(FLOPs / peak, bytes / bandwidth)
 // (Williams, Waterman and Patterson 2009).
 
+#include <unordered_map>
+#include <vector>
+
 #include "isomer/cost/cost_model.h"
 #include "isomer/cost/node_work.h"
 #include "isomer/engine/kernels.h"
@@ -43,10 +46,13 @@ class RooflineCost : public CostModel {
   template <class Visit>
   KernelPlan for_each_kernel(const Graph& graph, const ConcreteTypes& types, const Visit& visit);
   double latency_us(double flops, double bytes) const;
+  /// Returns the FLOPs of each node of what replaces a match. They are computed once for equal nodes in equal order.
+  const std::vector<double>& target_flops(const Graph& target);
 
   const SymbolValues symbols_;
   const RooflineOptions options_;
   FlopsCache flops_;
+  std::unordered_map<uint64_t, std::vector<double>> target_flops_ = {};  // only for lookups
 };
 
 }  // namespace isomer
