@@ -7,11 +7,6 @@
 namespace isomer {
 namespace {
 
-bool is_concrete(const TensorType& type) {
-  return type.shape &&
-         std::all_of(type.shape->begin(), type.shape->end(), [](const Dim& dim) { return dim.is_const(); });
-}
-
 int64_t extent(const Dim& dim) { return dim.value(); }
 int64_t extent(int64_t dim) { return dim; }
 
@@ -35,10 +30,7 @@ ConcreteTypes::ConcreteTypes(const Graph& graph, const SymbolValues& symbols) : 
   for (ValueId value = 0; value < count; ++value) {
     if (is_concrete(graph.type(value))) {
       describe(value, *graph.type(value).shape);
-      continue;
-    }
-    all_constant_ = false;
-    if (extents()[value]) {
+    } else if (extents()[value]) {
       describe(value, *extents()[value]);
     } else {
       hashes_[value] = static_cast<uint64_t>(graph.type(value).dtype);
@@ -49,6 +41,11 @@ ConcreteTypes::ConcreteTypes(const Graph& graph, const SymbolValues& symbols) : 
 const Extents& ConcreteTypes::extents() const {
   if (!extents_) extents_ = extents_of(graph_, symbols_);
   return *extents_;
+}
+
+bool is_concrete(const TensorType& type) {
+  return type.shape &&
+         std::all_of(type.shape->begin(), type.shape->end(), [](const Dim& dim) { return dim.is_const(); });
 }
 
 std::optional<double> concrete_bytes(const TensorType& type) {

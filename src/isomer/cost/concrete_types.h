@@ -13,8 +13,6 @@ class ConcreteTypes {
   /// Keeps references to both. Takes time linear in the graph; if every extent is an integer, nothing is inferred.
   ConcreteTypes(const Graph& graph, const SymbolValues& symbols);
 
-  /// Returns whether no extent is symbolic or unknown.
-  bool all_constant() const { return all_constant_; }
   /// Returns a hash of element type and extents.
   uint64_t hash(ValueId value) const { return hashes_[value]; }
   /// Returns 0 if the extents are unknown.
@@ -26,11 +24,13 @@ class ConcreteTypes {
  private:
   const Graph& graph_;
   const SymbolValues& symbols_;
-  bool all_constant_ = true;
   std::vector<uint64_t> hashes_;
   std::vector<double> bytes_;
   mutable std::optional<Extents> extents_;
 };
+
+/// Returns whether no extent is symbolic or unknown.
+bool is_concrete(const TensorType& type);
 
 /// Returns the bytes of a value of this type; nothing if an extent is symbolic or unknown.
 std::optional<double> concrete_bytes(const TensorType& type);

@@ -10,6 +10,17 @@
 
 namespace isomer {
 
+/// The kernel that ends with a node, unless another node joins it.
+struct KernelEnd {
+  bool last = false;         ///< no other node has joined it; false for nodes in no kernel
+  bool open = false;         ///< elementwise operators can join it
+  bool reads_other = false;  ///< an elementwise operator in it reads a second value
+  NodeId before = kNoNode;   ///< the node before this one in the kernel
+  double flops = 0;
+
+  static constexpr NodeId kNoNode = std::numeric_limits<NodeId>::max();
+};
+
 /// Groups the nodes that run, except views, into kernels. A kernel is a convolution, a matrix product or an elementwise
 /// operator, followed by elementwise operators; or one other node. An elementwise operator joins the kernel that makes
 /// one of its operands if
@@ -22,17 +33,6 @@ namespace isomer {
 /// Equal graphs have equal kernels, whatever the order of their nodes. Kernels are in the order of their last nodes.
 /// All values are plain.
 KernelPlan fused_kernels(const Graph& graph, std::span<const double> flops);
-
-/// The kernel that ends with a node, unless another node joins it.
-struct KernelEnd {
-  bool last = false;         ///< no other node has joined it; false for nodes in no kernel
-  bool open = false;         ///< elementwise operators can join it
-  bool reads_other = false;  ///< an elementwise operator in it reads a second value
-  NodeId before = kNoNode;   ///< the node before this one in the kernel
-  double flops = 0;
-
-  static constexpr NodeId kNoNode = std::numeric_limits<NodeId>::max();
-};
 
 /// Groups nodes in the same way.
 class RunNodeFusion {

@@ -14,12 +14,8 @@ class RooflineRewrites : public RewriteCosts {
  public:
   RooflineRewrites(RooflineCost& costs, const Graph& graph)
       : costs_(costs), graph_(graph), types_(graph, costs.symbols_), known_flops_(graph.nodes().size(), 0) {
-    if (!types_.all_constant()) return;
     for (NodeId id = 0; id < known_flops_.size(); ++id) known_flops_[id] = flops_of(graph, graph.node(id), types_);
   }
-
-  /// Returns whether no extent of the graph is symbolic; otherwise nothing can be costed.
-  bool has_extents() const { return types_.all_constant(); }
 
   std::optional<Metrics> metrics(const RunNodes& nodes) override {
     if (!find_bytes(nodes)) return std::nullopt;
@@ -69,15 +65,14 @@ class RooflineRewrites : public RewriteCosts {
 
   double bytes_of(const RunNodes& nodes, std::span<const uint32_t> kernel) {
     read_.clear();
+    for (const uint32_t number : kernel)
+      for (const ValueId operand : nodes.operands_of(nodes.nodes[number]))
+        if (operand != kNoValue && !std::ranges::binary_search(kernel, nodes.values[operand].producer))
+          read_.push_back(operand);
+    std::ranges::sort(read_);
     double total = 0;
-    for (const uint32_t number : kernel) {
-      for (const ValueId operand : nodes.operands_of(nodes.nodes[number])) {
-        if (operand == kNoValue || std::ranges::binary_search(kernel, nodes.values[operand].producer)) continue;
-        if (std::ranges::find(read_, operand) != read_.end()) continue;
-        read_.push_back(operand);
-        total += bytes_[operand];
-      }
-    }
+    for (size_t i = 0; i < read_.size(); ++i)
+      if (i == 0 || read_[i] != read_[i - 1]) total += bytes_[read_[i]];
     const RunNodes::Run& last = nodes.nodes[kernel.back()];
     for (uint32_t i = 0; i < last.node->num_results; ++i) total += bytes_[last.first_result + i];
     return total;
@@ -98,17 +93,18 @@ class RooflineRewrites : public RewriteCosts {
 const std::vector<double>& RooflineCost::target_flops(const Graph& target) {
   uint64_t key = 0;  // the hash of the graph does not depend on the order of its nodes
   for (const Node& node : target.nodes()) key = hash_mix(key, node.hash);
-  const auto [entry, added] = target_flops_.try_emplace(key);
-  if (!added) return entry->second;
+  if (const auto known = target_flops_.find(key); known != target_flops_.end()) return known->second;
   const ConcreteTypes types(target, symbols_);
+  std::vector<double> flops;
   for (const Node& node : target.nodes())
-    entry->second.push_back(node.is_input() || is_view(node) ? 0 : flops_.of(target, node, types));
-  return entry->second;
+    flops.push_back(node.is_input() || is_view(node) ? 0 : flops_.of(target, node, types));
+  return target_flops_.emplace(key, std::move(flops)).first->second;
 }
 
 std::unique_ptr<RewriteCosts> RooflineCost::rewrites_of(const Graph& graph) {
-  auto out = std::make_unique<RooflineRewrites>(*this, graph);
-  return out->has_extents() ? std::move(out) : nullptr;
+  for (ValueId value = 0; value < graph.num_values(); ++value)
+    if (!is_concrete(graph.type(value))) return nullptr;
+  return std::make_unique<RooflineRewrites>(*this, graph);
 }
 
 Status check(const RooflineOptions& options) {

@@ -258,7 +258,7 @@ class TermMatcher : private PatternWalk<TermMatcher> {
   static void two_values(const std::string&) {}
   static void wrong_count(const Term*, bool) {}
 
-  Binding own_binding_;
+  Binding own_binding_;  // one matcher serves a whole e-graph, so there is nothing to share
   const TermGraph& graph_;
   const TermIndex& index_;
   const Direction& direction_;

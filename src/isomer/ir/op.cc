@@ -4,16 +4,12 @@
 
 namespace isomer {
 
-namespace {
+uint64_t OpDef::name_hash() const { return hash_text(name, hash_text(domain)); }
 
 OpDef with_hash(OpDef op) {
   op.known_hash = op.name_hash();
   return op;
 }
-
-}  // namespace
-
-uint64_t OpDef::name_hash() const { return hash_text(name, hash_text(domain)); }
 
 const AttrDef* OpDef::find_attr(std::string_view attr_name) const {
   for (const AttrDef& def : attrs)

@@ -145,7 +145,7 @@ struct OpDef {
   Status (*to_onnx)(OnnxForm&) = nullptr;
 
   Kind kind = Kind::Declared;
-  uint64_t known_hash = 0;  // what hash() returns, if it was computed before
+  uint64_t known_hash = 0;  // of the name and the domain; 0 until with_hash
 
   static constexpr size_t kVariadic = SIZE_MAX;
   /// Hash of the name and the domain.
@@ -156,6 +156,9 @@ struct OpDef {
   bool has(Trait trait) const { return traits.has(trait); }
   OperandRole role(size_t operand) const { return operand < roles.size() ? roles[operand] : OperandRole::Data; }
 };
+
+/// Returns the operator with its hash, which is then not computed again. Its name and domain must not change.
+OpDef with_hash(OpDef op);
 
 /// The pseudo-operators of all graphs: Input (attribute `index`), Constant (attribute `value`) and Opaque (see
 /// ir/graph.h). Their types are given, not inferred.

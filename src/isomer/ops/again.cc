@@ -7,12 +7,12 @@ namespace isomer {
 const OpDef& again_op() {
   static const OpDef kAgain = [] {
     const OpDef& identity = op("Identity");
-    return OpDef{.name = "Again",
-                 .domain = "isomer",
-                 .infer = identity.infer,
-                 .kernel = identity.kernel,
-                 .compute = identity.compute,
-                 .traits = identity.traits};
+    return with_hash({.name = "Again",
+                      .domain = "isomer",
+                      .infer = identity.infer,
+                      .kernel = identity.kernel,
+                      .compute = identity.compute,
+                      .traits = identity.traits});
   }();
   return kAgain;
 }

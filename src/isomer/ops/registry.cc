@@ -23,9 +23,8 @@ struct Registry {
         sample_ops,     text_ops,
     };
     for (const auto family : kFamilies)
-      for (OpDef& def : family()) storage.push_back(std::move(def));
-    for (OpDef& def : storage) {
-      def.known_hash = def.name_hash();
+      for (OpDef& def : family()) storage.push_back(with_hash(std::move(def)));
+    for (const OpDef& def : storage) {
       sorted.push_back(&def);
       by_name[{def.domain, def.name}] = &def;
     }

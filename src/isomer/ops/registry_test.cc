@@ -14,6 +14,7 @@ TEST(Registry, EveryOperatorIsDeclaredWhole) {
     SCOPED_TRACE(op->name);
     EXPECT_TRUE(names.insert({op->domain, op->name}).second) << "declared twice";
     EXPECT_EQ(find_op(op->name, op->domain), op);
+    EXPECT_EQ(op->hash(), op->name_hash());
     EXPECT_NE(op->infer, nullptr);
     EXPECT_GE(op->since, 1);
     EXPECT_LE(op->min_operands, op->max_operands);

@@ -5,31 +5,14 @@
 #include <set>
 
 #include "isomer/rules/blocks.h"
+#include "isomer/rules/match_buffers.h"
 #include "isomer/rules/pattern_walk.h"
 #include "isomer/rules/siblings.h"
 
 namespace isomer {
 namespace {
 
-/// What a matcher fills. A search makes a matcher for every rule at every node; those of one thread, of which only one
-/// matches at a time, use the same memory.
-struct Buffers {
-  Binding binding;
-  std::vector<NodeId> roots;
-  std::vector<ValueId> root_values;
-  std::vector<NodeId> matched;
-
-  void clear() {
-    binding.values.clear();
-    binding.sequences.clear();
-    binding.attrs.clear();
-    binding.records.clear();
-    roots.clear();
-    root_values.clear();
-    matched.clear();
-  }
-};
-thread_local Buffers buffers;
+thread_local MatchBuffers buffers;
 
 /// Backtracking matcher for one rule.
 class Matcher : private PatternWalk<Matcher> {
@@ -49,8 +32,11 @@ class Matcher : private PatternWalk<Matcher> {
         roots_(buffers.roots),
         root_values_(buffers.root_values),
         matched_(buffers.matched) {
-    buffers.clear();
+    buffers.begin();
   }
+  ~Matcher() { buffers.end(); }
+  Matcher(const Matcher&) = delete;
+  Matcher& operator=(const Matcher&) = delete;
 
   void run() { source(0); }
 
@@ -477,22 +463,6 @@ class Matcher : private PatternWalk<Matcher> {
 };
 
 }  // namespace
-
-OpIndex::OpIndex(const Graph& graph) {
-  for (NodeId id = 0; id < graph.nodes().size(); ++id) {
-    const Node& node = graph.node(id);
-    if (node.is_opaque() || !graph.runs(node)) continue;
-    auto found = std::find_if(by_op_.begin(), by_op_.end(), [&](const auto& entry) { return entry.first == node.op; });
-    if (found == by_op_.end()) found = by_op_.insert(by_op_.end(), {node.op, {}});
-    found->second.push_back(id);
-  }
-}
-
-std::span<const NodeId> OpIndex::nodes(const OpDef& op) const {
-  for (const auto& [key, ids] : by_op_)
-    if (key == &op) return ids;
-  return {};
-}
 
 std::vector<Match> find_matches(const Graph& graph, const OpIndex& index, const MatchPlan& plan, size_t limit,
                                 const Deadline* deadline, bool all_weights) {

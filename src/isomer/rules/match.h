@@ -9,6 +9,7 @@
 #include "isomer/ir/graph.h"
 #include "isomer/rules/expr.h"
 #include "isomer/rules/match_plan.h"
+#include "isomer/rules/op_index.h"
 #include "isomer/rules/rule.h"
 
 namespace isomer {
@@ -25,17 +26,6 @@ struct Match {
   /// What replaces the roots (match_target.h); nullptr: it is instantiated when it is needed. Searches, which consider
   /// a match in many graphs, keep it.
   std::shared_ptr<const MatchTarget> target = nullptr;
-};
-
-/// Nodes by operator, so that a matcher only visits possible roots.
-class OpIndex {
- public:
-  explicit OpIndex(const Graph& graph);
-  /// Ascending. Opaque nodes and nodes that depend only on constants are omitted.
-  std::span<const NodeId> nodes(const OpDef& op) const;
-
- private:
-  std::vector<std::pair<const OpDef*, std::vector<NodeId>>> by_op_;
 };
 
 /// All matches whose conditions hold and whose rewrite creates no cycle, ordered by the first root. `term...` matches

@@ -162,7 +162,7 @@ class PatternWalk {
 
  private:
   friend Matcher;
-  /// Binds variables in `binding`, which must be empty, and is empty again in the end.
+  /// Binds variables in `binding`, which is empty before and after each walk.
   explicit PatternWalk(Binding& binding) : binding_(binding) {}
 
   Matcher& self() { return static_cast<Matcher&>(*this); }

@@ -70,13 +70,15 @@ bool RewritePreview::make(ValueId wanted) {
 /// Copies the node that makes a value of the graph.
 void RewritePreview::copy_own(ValueId value) {
   const Node& node = graph_.producer_node(value);
+  const auto before = graph_.operands(node);
   ValueId first = node.first_result;
-  if (delta_->value_hashes[value] == values_[value].hash) {
-    place(graph_, node, first, graph_.operands(node));
+  // The hash of a commutative operator is also the same if its operands have changed places.
+  const bool same = delta_->value_hashes[value] == values_[value].hash;
+  if (same && (!node.op->commutative || std::ranges::all_of(before, [&](ValueId v) { return made_[v] == v; }))) {
+    place(graph_, node, first, before);
   } else {
     operands_.clear();
-    for (const ValueId operand : graph_.operands(node))
-      operands_.push_back(operand == kNoValue ? kNoValue : made_[operand]);
+    for (const ValueId operand : before) operands_.push_back(operand == kNoValue ? kNoValue : made_[operand]);
     first = copy(graph_, node, result_hashes(node));
   }
   for (uint32_t i = 0; i < node.num_results; ++i) {

@@ -7,6 +7,9 @@
 namespace isomer {
 namespace {
 
+/// A target takes about a kilobyte.
+constexpr size_t kMaxKnown = 50000;
+
 /// A hash of all that a target depends on.
 class MatchKey {
  public:
@@ -79,9 +82,9 @@ std::shared_ptr<const MatchTarget> TargetCache::of(const Graph& graph, const Mat
   if (match.target) return match.target;
   const auto key = MatchKey(graph, match).hash();
   if (!key) return target_of(graph, match);
-  std::shared_ptr<const MatchTarget>& known = known_[*key];
-  if (!known) known = target_of(graph, match);
-  return known;
+  if (const auto known = known_.find(*key); known != known_.end()) return known->second;
+  if (known_.size() == kMaxKnown) known_.clear();
+  return known_.emplace(*key, target_of(graph, match)).first->second;
 }
 
 }  // namespace isomer

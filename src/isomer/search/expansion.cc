@@ -81,10 +81,8 @@ std::optional<double> Expansion::cost(const SearchNode& parent, size_t match) {
     if (delta) known.hash = delta->hash;
   }
   if (known.state == KnownSuccessor::Invalid || !is_new(known.hash)) return std::nullopt;
-  if (known.state == KnownSuccessor::Hashed || known.refused != refused_weights()) {
-    if (!delta) delta = *delta_of(parent.graph, parent.matches[match]);
-    evaluate(parent, match, *delta, known);
-  }
+  if (known.state == KnownSuccessor::Hashed || known.refused != refused_weights())
+    evaluate(parent, match, std::move(delta), known);
   if (known.state == KnownSuccessor::Outgrown) outgrown_ = true;
   if (known.state != KnownSuccessor::Costed) return std::nullopt;
   ++report_.candidates;
@@ -124,9 +122,10 @@ bool Expansion::can_preview(const SearchNode& parent) {
   return true;
 }
 
-bool Expansion::preview(const SearchNode& parent, size_t match, const Delta& delta, KnownSuccessor& known) {
+bool Expansion::preview(const SearchNode& parent, size_t match, std::optional<Delta> delta, KnownSuccessor& known) {
   if (!can_preview(parent)) return false;
-  const RunNodes* nodes = previews_->preview.after(parent.matches[match], delta, refused_);
+  if (!delta) delta = *delta_of(parent.graph, parent.matches[match]);
+  const RunNodes* nodes = previews_->preview.after(parent.matches[match], *delta, refused_);
   known.state = KnownSuccessor::Refused;
   if (nodes == nullptr) return true;
   known.state = KnownSuccessor::Outgrown;
@@ -153,9 +152,9 @@ void Expansion::note_admitted(const Graph& graph) {
     if (graph.runs(node)) admitted_.insert(form_of(node));
 }
 
-void Expansion::evaluate(const SearchNode& parent, size_t match, const Delta& delta, KnownSuccessor& known) {
+void Expansion::evaluate(const SearchNode& parent, size_t match, std::optional<Delta> delta, KnownSuccessor& known) {
   known.refused = refused_weights();
-  if (preview(parent, match, delta, known)) return;
+  if (preview(parent, match, std::move(delta), known)) return;
   known.state = KnownSuccessor::Refused;
   auto graph = apply_match(parent.graph, parent.matches[match], refused_);
   if (!graph) return;

@@ -45,7 +45,8 @@ struct SearchLimits {
   /// Not nullptr only if the cost of each candidate is the evaluator's objective of these costs, and depends on no
   /// memory and no critical path. Candidates can then be costed without being built.
   CostModel* costs = nullptr;
-  /// Targets that searches with the same rules have in common, if they take turns. nullptr: a search has its own.
+  /// Targets that searches with the same Rule objects have in common, if they take turns. nullptr: a search has its
+  /// own.
   TargetCache* targets = nullptr;
   /// How many of the next best graphs the result has, in addition to the best one (FoundCandidate::others).
   size_t others = 0;
@@ -100,6 +101,8 @@ class Expansion {
   /// other arguments must outlive the expansion.
   Expansion(const char* algorithm, const RuleIndex& rules, const CandidateCost& cost, const SearchLimits& limits,
             std::vector<bool> dropped = {});
+  Expansion(const Expansion&) = delete;  // it may refer to its own targets
+  Expansion& operator=(const Expansion&) = delete;
 
   /// Returns the first candidate with all its matches; it is also the best so far. An Error if it has no cost.
   Result<SearchNode> begin(const Candidate& first);
@@ -145,12 +148,12 @@ class Expansion {
   size_t refused_weights() const { return refused_ == nullptr ? 0 : refused_->size(); }
   /// As `cost`, of a candidate with decisions.
   std::optional<double> decided_cost(const SearchNode& parent, size_t match);
-  /// Builds and costs a candidate without decisions; `known` becomes what it is.
-  void evaluate(const SearchNode& parent, size_t match, const Delta& delta, KnownSuccessor& known);
+  /// Builds and costs a candidate without decisions; `known` becomes what it is. `delta`: of the match, if it is known.
+  void evaluate(const SearchNode& parent, size_t match, std::optional<Delta> delta, KnownSuccessor& known);
   /// Whether successors of this node can be costed without being built.
   bool can_preview(const SearchNode& parent);
   /// As `evaluate`, without building the candidate. False if it must be built.
-  bool preview(const SearchNode& parent, size_t match, const Delta& delta, KnownSuccessor& known);
+  bool preview(const SearchNode& parent, size_t match, std::optional<Delta> delta, KnownSuccessor& known);
   /// Whether an admitted graph had each of these forms, so that a graph of these nodes is admitted too.
   bool forms_admitted(const RunNodes& nodes) const;
   void note_admitted(const Graph& graph);

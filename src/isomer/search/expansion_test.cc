@@ -144,6 +144,32 @@ TEST(Preview, FailsWhereTheRewriteClosesACycle) {
   EXPECT_EQ(RewritePreview(graph).after(match, *delta_of(graph, match)), nullptr);
 }
 
+TEST(Preview, KeepsTheResultsThatAMatchDoesNotReplace) {
+  // The split has another operand after the rewrite, and one of its results is replaced.
+  const Graph graph = parsed(
+      "input x: f32[4,8]\ninput z: f32[4,4]\nr = Relu(x)\np, q = Split(r) {axis=1, split=[4,4]}\ns = Neg(p)\n"
+      "t = Add(s, q)\nreturn t\n");
+  const auto rule = rules_of("rule two\n(Relu ?x), (Neg ?z) => (Relu (Relu ?x)), (Neg (Neg ?z))\n");
+  const ValueId x = graph.inputs()[0], z = graph.inputs()[1];
+  const ValueId r = graph.node(graph.consumers(x)[0]).result();
+  const Node& split = graph.node(graph.consumers(r)[0]);
+  Match match{.rule = &rule[0], .binding = {}, .roots = {r, split.result(0)}};
+  match.binding.values = {{"x", x}, {"z", z}};
+  const auto built = apply_match(graph, match);
+  const auto delta = delta_of(graph, match);
+  ASSERT_TRUE(built && delta);
+  EXPECT_EQ(delta->hash, built->hash());
+  RewritePreview preview(graph);
+  const RunNodes* nodes = preview.after(match, *delta);
+  ASSERT_NE(nodes, nullptr);
+  expect_same_nodes(*nodes, *built);
+}
+
+TEST(Preview, NeedsExtents) {
+  const Graph graph = parsed("input x: f32[N,8]\ny = Relu(x)\nreturn y\n");
+  EXPECT_EQ(RooflineCost().rewrites_of(graph), nullptr);
+}
+
 TEST(Preview, FailsWhereAWeightIsRefused) {
   const Graph graph = cells();
   int refused = 0;

@@ -207,7 +207,7 @@ bool is_fast(LoopOp op) {
 }
 
 std::optional<LoopReduction> node_reduction(const Graph& graph, const Node& node) {
-  const std::string& name = node.op->name;
+  const std::string_view name = node.op->name;
   if (!name.starts_with("Reduce") || !is_plain_op(node) || !node.attrs.has("axes")) return std::nullopt;
   LoopReduction out;
   if (name == "ReduceMean")
