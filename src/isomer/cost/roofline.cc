@@ -1,6 +1,7 @@
 #include "isomer/cost/roofline.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "isomer/base/number_range.h"
 #include "isomer/cost/critical_path.h"
@@ -52,14 +53,12 @@ class RooflineRewrites : public RewriteCosts {
 
   void find_flops(const RunNodes& nodes) {
     flops_.clear();
-    const Graph* target = nullptr;
-    const std::vector<double>* of_target = nullptr;
+    const Graph* from = &graph_;
+    const std::vector<double>* known = &known_flops_;
     for (const RunNodes::Run& run : nodes.nodes) {
-      const Graph& from = *run.graph;
-      if (&from != &graph_ && target != &from) of_target = &costs_.target_flops(from);
-      if (&from != &graph_) target = &from;
-      const std::vector<double>& known = &from == &graph_ ? known_flops_ : *of_target;
-      flops_.push_back(known[static_cast<size_t>(run.node - from.nodes().data())]);
+      if (std::exchange(from, run.graph) != run.graph)
+        known = from == &graph_ ? &known_flops_ : &costs_.target_flops(*from);
+      flops_.push_back((*known)[static_cast<size_t>(run.node - from->nodes().data())]);
     }
   }
 
