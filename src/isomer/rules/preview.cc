@@ -72,9 +72,10 @@ void RewritePreview::copy_own(ValueId value) {
   const Node& node = graph_.producer_node(value);
   const auto before = graph_.operands(node);
   ValueId first = node.first_result;
+  const auto is_kept = [&](ValueId operand) { return operand == kNoValue || made_[operand] == operand; };
   // The hash of a commutative operator is also the same if its operands have changed places.
   const bool same = delta_->value_hashes[value] == values_[value].hash;
-  if (same && (!node.op->commutative || std::ranges::all_of(before, [&](ValueId v) { return made_[v] == v; }))) {
+  if (same && (!node.op->commutative || std::ranges::all_of(before, is_kept))) {
     place(graph_, node, first, before);
   } else {
     operands_.clear();

@@ -75,20 +75,20 @@ void expect_same_targets(const Graph& graph, std::span<const Match> matches, Tar
 struct Compared {
   int valid = 0;
   int shared = 0;  ///< matches whose target an earlier match had
+  TargetCache targets = {};
 };
 
 /// Compares previews with the graphs that are built, along random walks.
 void compare_previews(Graph graph, uint64_t seed, Compared& compared) {
   Rng rng(seed);
   RooflineCost costs;
-  TargetCache targets;
   for (int step = 0; step < 6; ++step) {
     const std::vector<Match> matches = all_matches(graph, rules());
     if (matches.empty()) return;
-    expect_same_targets(graph, matches, targets);
+    expect_same_targets(graph, matches, compared.targets);
     std::set<const MatchTarget*> different;
     for (const Match& match : matches)
-      compared.shared += different.insert(targets.of(graph, match).get()).second ? 0 : 1;
+      compared.shared += different.insert(compared.targets.of(graph, match).get()).second ? 0 : 1;
     RewritePreview preview(graph);
     const auto rewrites = costs.rewrites_of(graph);
     ASSERT_NE(rewrites, nullptr);
