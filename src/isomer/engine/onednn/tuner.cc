@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "isomer/base/stopwatch.h"
+#include "isomer/engine/onednn/caches.h"
 #include "isomer/engine/onednn/program.h"
 #include "isomer/engine/onednn/threads.h"
 
@@ -95,9 +96,7 @@ namespace {
 double time_once(const PreparedTrial& prepared, std::vector<char>& other) {
   for (size_t j = 0; j < other.size(); j += kLine) other[j] = static_cast<char>(other[j] + 1);
   // Networks whose weights decide their time have more of them than the caches.
-  for (const auto& bytes : prepared.flushed)
-    for (size_t j = 0; j < bytes.size(); j += kLine) __builtin_ia32_clflush(bytes.data() + j);
-  __builtin_ia32_mfence();
+  for (const auto& bytes : prepared.flushed) flush(bytes);
   const Stopwatch watch;
   prepared.run();
   return 1e6 * watch.seconds();
