@@ -206,7 +206,8 @@ Location Builder::constant(ValueId value, const Desc& from, const Desc& to, Conv
 Location Builder::copied_constant(const std::byte* source, const Desc& from, const Desc& to, Conversion convert) {
   std::byte* const bytes = program_.pool.allocate(to.get_size());
   copies_.push_back({from, source, to, bytes, std::move(convert)});
-  program_.constants.push_back({Tensor(), bytes});
+  const bool describes_itself = to.data.format_kind == dnnl_format_kind_rnn_packed;
+  program_.constants.push_back({Tensor(), bytes, !describes_itself});
   return {new_buffer(Place::Constant, to.get_size(), program_.constants.size() - 1), 0, to};
 }
 
@@ -216,7 +217,7 @@ Location Builder::constant(Tensor tensor, const Desc& from, const Desc& to) {
 }
 
 Location Builder::constant(const Tensor& tensor) {
-  program_.constants.push_back({tensor, nullptr});
+  program_.constants.push_back({tensor, nullptr, tensor.dtype() == DType::Float});
   Location location{new_buffer(Place::Constant, tensor.bytes().size(), program_.constants.size() - 1)};
   if (tensor.dtype() == DType::Float) location.desc = plain_desc(dims_of(tensor.type()));
   return location;

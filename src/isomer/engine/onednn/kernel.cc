@@ -242,7 +242,8 @@ Result<std::vector<double>> samples_of_turns(const Once& once, const onednn::Rot
 }  // namespace
 
 Result<KernelTime> time_on_plan(const KernelRun& run, const onednn::PlanOptions& options,
-                                const std::shared_ptr<onednn::Tuner>& tuner, NoiseFilter& noise_filter) {
+                                const std::shared_ptr<onednn::Tuner>& tuner, NoiseFilter& noise_filter,
+                                onednn::FarMemory& far) {
   constexpr size_t kArenas = 2;  // an earlier kernel used the place of the result
   ISOMER_TRY(const Candidate candidate, OneDnnHarness(run, options).build());
   const Graph& graph = candidate.graph;
@@ -262,7 +263,7 @@ Result<KernelTime> time_on_plan(const KernelRun& run, const onednn::PlanOptions&
   rotating.arenas = kArenas;
   rotating.kernels = static_cast<size_t>(counts.rend() - last);
   rotating.makers = static_cast<size_t>(std::ranges::find(counts, true) - counts.begin());
-  onednn::Rotation rotation(plan, rotating);
+  onednn::Rotation rotation(plan, far, rotating);
   const auto once = [&]() -> Result<double> {
     ISOMER_TRY(const auto spans, rotation.run(inputs));
     double sum = 0;

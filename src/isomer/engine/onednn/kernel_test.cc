@@ -71,7 +71,8 @@ TEST(OnednnPlanner, MeasuresNothingAfterTheDeadline) {
 
 Result<KernelTime> timed(const KernelRun& run) {
   NoiseFilter noise_filter([] { return 1.0; });
-  return time_on_plan(run, {}, onednn::make_tuner(false), noise_filter);
+  onednn::FarMemory far;
+  return time_on_plan(run, {}, onednn::make_tuner(false), noise_filter, far);
 }
 
 /// Runs only this kernel on operands in the layouts that `intake` gives.

@@ -101,7 +101,7 @@ class OnednnEngine : public InProcessEngine {
   const KernelPlanner* planner() const override { return planner_.get(); }
   std::vector<int64_t> channel_blocks() const override { return {onednn::native_block()}; }
   Result<KernelTime> time_kernel(const KernelRun& run, double) override {
-    return time_on_plan(run, {.threads = threads_, .dtype = dtype_}, tuner_, noise_filter_);
+    return time_on_plan(run, {.threads = threads_, .dtype = dtype_}, tuner_, noise_filter_, far_memory_);
   }
   /// A plan's own times of its kernels include everything.
   Result<double> kernel_overhead() override { return 0; }
@@ -170,6 +170,7 @@ class OnednnEngine : public InProcessEngine {
   std::shared_ptr<onednn::Tuner> tuner_;
   std::unique_ptr<OnednnPlanner> planner_;
   NoiseFilter noise_filter_;
+  onednn::FarMemory far_memory_;
   std::map<SessionId, Decisions> decisions_;
   std::map<SessionId, PlanCache> plans_;
 };

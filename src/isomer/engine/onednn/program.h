@@ -89,6 +89,7 @@ class ConstantPool {
 struct ConstantData {
   Tensor tensor = {};
   std::byte* pooled = nullptr;
+  bool numbers = false;  ///< any other floating-point numbers could be in its place, as far as its kernels know
   std::byte* address() const;
 };
 

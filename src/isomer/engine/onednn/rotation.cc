@@ -19,6 +19,9 @@ struct ReadBuffer {
 
 namespace {
 
+constexpr size_t kSmall = 4096;                   // constants may be attributes, such as factors of a Resize
+constexpr size_t kNearMemory = size_t{32} << 20;  // may be in a cache
+
 /// Returns the bytes of each constant of a program that its kernels read; 0 for others.
 std::vector<size_t> constant_bytes(const Program& program) {
   std::vector<size_t> bytes(program.constants.size(), 0);
@@ -86,8 +89,9 @@ void write_again(std::byte* bytes, size_t count, const std::byte* contents) {
 }  // namespace
 
 struct Rotation::State {
-  State(const PlanState& planned, const Options& options)
+  State(const PlanState& planned, FarMemory& memory, const Options& options)
       : plan(planned),
+        far(memory),
         kernels(std::min(options.kernels, planned.program.kernels.size())),
         outputs(empty_outputs(planned.program)) {
     assert(plan.program.order.streams.empty());
@@ -98,24 +102,34 @@ struct Rotation::State {
   }
 
   const PlanState& plan;
+  FarMemory& far;
   const size_t kernels;
   size_t makers = 0;
   std::vector<ReadBuffer> operands = {};
   std::vector<std::unique_ptr<Workspace>> workspaces = {};
   std::vector<Tensor> outputs;
   ConstantPool pool = {};
+  std::vector<size_t> far_bytes = {};                // of each constant that is lent from `far`, else 0
   std::vector<std::vector<std::byte*>> copies = {};  // addresses of all constants, by copy
+  size_t lent = 0;                                   // number of copies that have all their addresses
   size_t group = 1;                                  // number of copies in a group
   size_t rounds = 1;
   size_t runs = 0;
 
   size_t turn() const { return group * rounds; }
-  size_t copy() const { return runs / turn() * group % copies.size() + runs % turn() % group; }
+  /// Returns the constants of the next run. Copies are lent memory when they are read first, which is in their order.
+  const std::vector<std::byte*>& next_copy() {
+    const size_t next = runs / turn() * group % copies.size() + runs % turn() % group;
+    for (; lent <= next; ++lent)
+      for (size_t c = 0; c < far_bytes.size(); ++c)
+        if (far_bytes[c] > 0) copies[lent][c] = far.lend(far_bytes[c]);
+    return copies[next];
+  }
 };
 
-Rotation::Rotation(const Plan& plan, const Options& options) {
+Rotation::Rotation(const Plan& plan, FarMemory& far, const Options& options) {
   const PlanState& planned = plan.state();
-  state_ = std::make_unique<State>(planned, options);
+  state_ = std::make_unique<State>(planned, far, options);
   for (size_t i = 0; i < std::max(options.arenas, size_t{1}); ++i)
     state_->workspaces.push_back(std::make_unique<Workspace>(planned.program));
   const std::vector<size_t> sizes = constant_bytes(planned.program);
@@ -124,14 +138,22 @@ Rotation::Rotation(const Plan& plan, const Options& options) {
   state_->group = std::clamp(options.copies, size_t{1}, max_copies);
   state_->rounds = std::max(options.rounds, size_t{1});
   const size_t count = state_->group * std::clamp(options.groups, size_t{1}, max_copies / state_->group);
-  for (size_t i = 0; i < count; ++i) {
-    auto& copy = state_->copies.emplace_back();
-    for (size_t c = 0; c < sizes.size(); ++c) {
-      std::byte* const original = planned.program.constants[c].address();
-      copy.push_back(count == 1 || sizes[c] == 0 ? original : state_->pool.allocate(sizes[c]));
-      if (copy.back() != original) std::memcpy(copy.back(), original, sizes[c]);
+  std::vector<std::byte*> originals;
+  for (const ConstantData& constant : planned.program.constants) originals.push_back(constant.address());
+  state_->copies.assign(count, originals);
+  if (count == 1) return;
+  for (size_t c = 0; c < sizes.size(); ++c) {
+    const bool is_far = planned.program.constants[c].numbers && sizes[c] >= kSmall;
+    state_->far_bytes.push_back(is_far ? sizes[c] : 0);
+    if (is_far || sizes[c] == 0) continue;
+    for (auto& copy : state_->copies) {
+      copy[c] = state_->pool.allocate(sizes[c]);
+      std::memcpy(copy[c], originals[c], sizes[c]);
     }
   }
+  const size_t bytes = count * std::reduce(state_->far_bytes.begin(), state_->far_bytes.end(), size_t{0});
+  far.reserve(bytes);
+  if (bytes <= kNearMemory) far.read_next(bytes);
 }
 
 Rotation::~Rotation() = default;
@@ -141,7 +163,7 @@ Result<std::vector<KernelSpan>> Rotation::run(std::span<Tensor> inputs) {
   ISOMER_CHECK(check_inputs(state_->plan.program.graph, inputs));
   const ThreadScope threads(state_->plan.options.threads);
   Workspace& workspace = *state_->workspaces[state_->runs % state_->workspaces.size()];
-  workspace.read_constants(state_->copies[state_->copy()]);
+  workspace.read_constants(state_->next_copy());
   const bool first = state_->runs == 0, first_here = state_->runs < state_->workspaces.size();
   ++state_->runs;
   // Later, this only tells the workspace where the outputs are.

@@ -5,13 +5,15 @@
 #include <span>
 #include <vector>
 
+#include "isomer/engine/onednn/far_memory.h"
 #include "isomer/engine/onednn/plan.h"
 
 namespace isomer::onednn {
 
 /// Runs a plan repeatedly, each time with another copy of its constants and in another arena. A copy is read again
 /// after all others of its group, as a weight in a model is read again after all other weights; code stays near. If a
-/// model reads some weights several times in a short span, groups take turns. Not thread-safe.
+/// model reads some weights several times in a short span, groups take turns. Large constants are replaced by other
+/// numbers, so that outputs are meaningful only with a single copy. Not thread-safe.
 class Rotation {
  public:
   struct Options {
@@ -23,8 +25,8 @@ class Rotation {
     size_t kernels = 0;  ///< runs end after this many kernels
     size_t makers = 0;   ///< this many kernels at the beginning run only once; their results stay for the others
   };
-  /// Keeps a reference.
-  Rotation(const Plan& plan, const Options& options);
+  /// Keeps references. Until it ends, nothing else may reserve memory in `far`.
+  Rotation(const Plan& plan, FarMemory& far, const Options& options);
   ~Rotation();
   Rotation(const Rotation&) = delete;
   Rotation& operator=(const Rotation&) = delete;

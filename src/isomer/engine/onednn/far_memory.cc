@@ -1,0 +1,60 @@
+#include "isomer/engine/onednn/far_memory.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "isomer/engine/kernels.h"
+
+namespace isomer::onednn {
+namespace {
+
+constexpr size_t kLine = AlignedBytes::kAlignment;
+
+/// Returns numbers between -0.5 and 0.5 whose two halves are equal: each is the number rounded to BFloat16.
+std::vector<uint32_t> random_pairs(size_t count) {
+  std::mt19937 rng(1);
+  constexpr uint32_t kSignAndMantissa = 0x807f, kSmallestExponent = 0x3d00, kExponents = 4;
+  std::vector<uint32_t> pairs;
+  for (size_t i = 0; i < count; ++i) {
+    const auto bits = static_cast<uint32_t>(rng());
+    const uint32_t half = (bits & kSignAndMantissa) | (kSmallestExponent + (((bits >> 16U) % kExponents) << 7U));
+    pairs.push_back(half << 16U | half);
+  }
+  return pairs;
+}
+
+size_t whole_lines(size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
+
+}  // namespace
+
+void FarMemory::reserve(size_t bytes) {
+  if (bytes <= bytes_.size()) return;
+  bytes_ = AlignedBytes(std::max(whole_lines(bytes), static_cast<size_t>(kFarthestWeights)));
+  next_ = 0;
+  const std::vector<uint32_t> pairs = random_pairs(1 << 16);
+  const size_t period = pairs.size() * sizeof(uint32_t);
+  for (size_t at = 0; at < bytes_.size(); at += period)
+    std::memcpy(bytes_.data() + at, pairs.data(), std::min(period, bytes_.size() - at));
+}
+
+std::byte* FarMemory::lend(size_t bytes) {
+  const size_t whole = whole_lines(bytes);
+  assert(whole <= bytes_.size());
+  if (next_ + whole > bytes_.size()) next_ = 0;
+  next_ += whole;
+  return bytes_.data() + next_ - whole;
+}
+
+void FarMemory::read_next(size_t bytes) const {
+  size_t at = next_;
+  for (size_t done = 0; done < std::min(bytes, bytes_.size()); done += kLine, at += kLine) {
+    if (at >= bytes_.size()) at = 0;
+    [[maybe_unused]] const volatile std::byte line = bytes_.data()[at];
+  }
+}
+
+}  // namespace isomer::onednn
