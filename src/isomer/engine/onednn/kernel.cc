@@ -196,13 +196,14 @@ std::vector<bool> counted(const KernelRun& run, const std::vector<onednn::PlanKe
 using Once = std::function<Result<double>()>;
 
 /// Returns the microseconds of runs whose weights are always equally far away: around 15 ms of runs, or about half of
-/// that if there is only one copy; more if there are fewer than nine.
+/// that if there is only one copy; more if there are fewer than nine, and less if there are many.
 Result<std::vector<double>> settled_samples(const Once& once, size_t copies) {
-  constexpr size_t kWarmup = 2, kMinRuns = 9, kMaxRuns = 40;
+  constexpr size_t kWarmup = 2, kMinRuns = 9, kMaxRuns = 40, kManyRuns = 400;
   constexpr size_t kMinLongRuns = 4;  // if they take so long that they differ less
-  constexpr double kSeconds = 0.015, kLongSeconds = 0.06, kWarmupSeconds = 0.015;
-  constexpr double kMinSeconds = 0.008;  // if caches matter: their contents change from one moment to the next
-  constexpr size_t kRounds = 8;          // until the third level of cache has reached a steady state
+  constexpr double kSeconds = 0.015, kLongSeconds = 0.06, kWarmupSeconds = 0.004;
+  constexpr double kMinSeconds = 0.008;   // if caches matter: their contents change from one moment to the next
+  constexpr double kManySeconds = 0.002;  // of many runs, whose differences average out
+  constexpr size_t kRounds = 8;           // until the third level of cache has reached a steady state
   Stopwatch watch;
   // Several rounds if they are short: then a copy was last read as long ago as a model's weights.
   const size_t rounds = copies == 1 ? kWarmup : kRounds * copies;
@@ -212,6 +213,7 @@ Result<std::vector<double>> settled_samples(const Once& once, size_t copies) {
   std::vector<double> samples;
   const auto enough = [&] {
     if (samples.size() < kMinRuns) return samples.size() >= kMinLongRuns && watch.seconds() >= kLongSeconds;
+    if (samples.size() >= kManyRuns) return watch.seconds() >= kManySeconds;
     return watch.seconds() >= (copies == 1 ? kMinSeconds : kSeconds) ||
            (samples.size() >= kMaxRuns && (copies == 1 || watch.seconds() >= kMinSeconds));
   };
