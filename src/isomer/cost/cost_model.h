@@ -1,6 +1,7 @@
 #pragma once
 // The predicted cost of a candidate, which is known without running the complete graph.
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -55,6 +56,10 @@ class RewriteCosts {
   virtual std::optional<Metrics> metrics(const RunNodes& nodes) = 0;
 };
 
+/// Returns one of the candidates that will probably be costed next, which is valid until the next call; nullptr: no
+/// more are known.
+using NextCandidates = std::function<const Candidate*()>;
+
 class CostModel {
  public:
   virtual ~CostModel() = default;
@@ -62,6 +67,9 @@ class CostModel {
   virtual Result<Metrics> metrics(const Candidate& candidate, const Boundary& boundary = {}) = 0;
   /// Returns the kernels that the latency is the sum of, in the order of the graph's nodes. An Error as for `metrics`.
   virtual Result<std::vector<PlannedKernel>> kernels(const Candidate& candidate) = 0;
+  /// Tells which candidates follow those that are costed from now on, within the same boundary: what has to be measured
+  /// for them may be measured together. nullptr: none are known.
+  virtual void expect(NextCandidates /*next*/) {}
   /// After the deadline nothing more is measured: a cost that is still unknown is an Error.
   virtual void measure_until(const Deadline& /*deadline*/) {}
   /// Returns the part of a candidate's latency, in microseconds, that has been measured already; 0 if the engine would

@@ -58,14 +58,12 @@ KernelCost::KernelCost(Engine& engine, ProfileDb& db, ProfileKey key, KernelCost
 
 Result<Metrics> KernelCost::metrics(const Candidate& candidate, const Boundary& boundary) {
   if (computes_twice(candidate)) return metrics(with_recomputation(candidate).candidate, boundary);
-  const Graph& graph = candidate.graph;
-  const ConcreteTypes types(graph, options_.symbols);
-  ISOMER_TRY(const KernelPlan plan, planner_->plan(graph, boundary, candidate.decisions, deadline_));
-  KernelSigner signer(graph, plan, types, options_.footprint);
+  ISOMER_TRY(KernelPlan plan, planner_->plan(candidate.graph, boundary, candidate.decisions, deadline_));
+  Planned planned(candidate.graph, boundary, std::move(plan), options_);
   Metrics total;
   std::vector<double> us;
-  ISOMER_CHECK(for_each_run(plan, [&](const auto& what) -> Status {
-    ISOMER_TRY(const Metrics* one, find(signer, what, types, graph, plan));
+  ISOMER_CHECK(for_each_run(planned.plan, [&](const auto& what) -> Status {
+    ISOMER_TRY(const Metrics* one, find(planned, what));
     us.push_back(one->latency_us);
     total.latency_us += one->latency_us;
     total.flops += one->flops;
@@ -74,8 +72,8 @@ Result<Metrics> KernelCost::metrics(const Candidate& candidate, const Boundary& 
     return {};
   }));
   const bool part = !boundary.inputs.empty() || !boundary.outputs.empty();
-  total.critical_path_us = critical_path_us(graph, plan, us);
-  total.peak_bytes = live_bytes(graph, plan, types.bytes(), part);
+  total.critical_path_us = critical_path_us(planned.graph, planned.plan, us);
+  total.peak_bytes = live_bytes(planned.graph, planned.plan, planned.types.bytes(), part);
   return total;
 }
 
@@ -95,27 +93,27 @@ double KernelCost::known_latency(const Candidate& candidate) {
 }
 
 template <class What>
-Result<const Metrics*> KernelCost::find(KernelSigner& signer, const What& what, const ConcreteTypes& types,
-                                        const Graph& graph, const KernelPlan& plan) {
-  const uint64_t signature = signer.signature(what);
+Result<const Metrics*> KernelCost::find(Planned& planned, const What& what) {
+  const uint64_t signature = planned.signer.signature(what);
   auto found = known_.find(signature);
   if (found == known_.end()) {
     Metrics metrics{.kernels = 1};
     bool measurable = true;
     if constexpr (std::is_same_v<What, size_t>) {
-      for (const NodeId id : plan.kernel(what)) metrics.flops += flops_.of(graph, graph.node(id), types);
-      metrics.bytes = bytes_of_kernel(graph, plan.kernel(what), types);
+      const auto nodes = planned.plan.kernel(what);
+      for (const NodeId id : nodes) metrics.flops += flops_.of(planned.graph, planned.graph.node(id), planned.types);
+      metrics.bytes = bytes_of_kernel(planned.graph, nodes, planned.types);
       // No substitution changes an opaque node, so it costs the same in all versions of a graph.
-      measurable = !is_opaque(graph, plan, what);
+      measurable = !is_opaque(planned.graph, planned.plan, what);
     } else {
-      metrics.bytes = 2 * types.bytes(what.value);
+      metrics.bytes = 2 * planned.types.bytes(what.value);
     }
     Result<Metrics> result = metrics;
     if (measurable) {
-      if (const auto us = latency(signer, what, signature)) {
+      if (const auto us = latency(planned, what, signature)) {
         result->latency_us = *us;
       } else {
-        result = fail_in(signer.describe(what), us.error());
+        result = fail_in(planned.signer.describe(what), us.error());
         if (deadline_.passed()) return tl::unexpected<Error>(result.error());  // a later run may measure it
       }
     }
@@ -126,29 +124,85 @@ Result<const Metrics*> KernelCost::find(KernelSigner& signer, const What& what, 
 }
 
 template <class What>
-Result<double> KernelCost::latency(const KernelSigner& signer, const What& what, uint64_t signature) {
+Result<double> KernelCost::latency(Planned& planned, const What& what, uint64_t signature) {
   if (const auto found = profile_.find(signature); found != profile_.end()) return found->second.us;
   if (const auto found = failures_.find(signature); found != failures_.end()) return fail("{}", found->second);
   if (db_->locked()) {
-    db_->miss(signer.describe(what));
+    db_->miss(planned.signer.describe(what));
     return fail("it is not in the profile database");
   }
   if (deadline_.passed()) return fail("no time is left to measure it");
+  Batch batch;
+  if (const Status added = add(planned, what, signature, batch); !added) {
+    ISOMER_CHECK(db_->store_failure(key_, signature, added.error().message));
+    return tl::unexpected<Error>(added.error());
+  }
+  add_unknown(planned, batch);
+  constexpr int kMaxExpected = 64;  // most of the following candidates have the kernels of this one
+  for (int i = 0; i < kMaxExpected && next_ != nullptr && wants_more(batch); ++i) {
+    const Candidate* next = next_();
+    if (next == nullptr) break;
+    auto plan = planner_->plan(next->graph, planned.boundary, next->decisions, deadline_);
+    if (!plan) continue;
+    Planned expected(next->graph, planned.boundary, std::move(*plan), options_);
+    add_unknown(expected, batch);
+  }
+  return measure(batch);
+}
+
+template <class What>
+Status KernelCost::add(Planned& planned, const What& what, uint64_t signature, Batch& batch) const {
+  ISOMER_TRY(KernelRun run, planned.signer.extract(what));
+  for (const Node& node : run.graph.nodes())
+    if (node.is_constant())
+      batch.weight_bytes += static_cast<double>(run.graph.constant(node.result())->bytes().size());
+  batch.runs.push_back(std::move(run));
+  batch.unknown.push_back({signature, planned.signer.describe(what)});
+  return {};
+}
+
+bool KernelCost::wants_more(const Batch& batch) const {
+  constexpr double kMaxWeights = 128 << 20;
+  return batch.unknown.size() < engine_->kernels_in_turn() && batch.weight_bytes < kMaxWeights;
+}
+
+void KernelCost::add_unknown(Planned& planned, Batch& batch) const {
+  if (!wants_more(batch)) return;
+  std::ignore = for_each_run(planned.plan, [&]<class What>(const What& what) -> Status {
+    if constexpr (std::is_same_v<What, size_t>)
+      if (is_opaque(planned.graph, planned.plan, what)) return {};
+    const uint64_t signature = planned.signer.signature(what);
+    const bool taken = std::ranges::find(batch.unknown, signature, &Unknown::signature) != batch.unknown.end();
+    // Where a kernel cannot be extracted, that is reported when its cost is needed.
+    if (!taken && !known(signature) && wants_more(batch)) std::ignore = add(planned, what, signature, batch);
+    return {};
+  });
+}
+
+Result<double> KernelCost::measure(const Batch& batch) {
   ISOMER_TRY(const double overhead_us, once(kLaunchOverhead, [&] { return engine_->kernel_overhead(); }));
-  const std::string description = signer.describe(what);
+  std::string description = batch.unknown[0].description;
+  if (batch.unknown.size() > 1) description += fmt::format(", and {} more in turn", batch.unknown.size() - 1);
   options_.progress(measured_, description);
   TraceScope scope(options_.trace, description, "kernel");
-  const Result<KernelTime> timed =
-      signer.extract(what).and_then([&](const KernelRun& run) { return engine_->time_kernel(run, overhead_us); });
-  // Recorded, so that a locked run also continues without it. After the deadline, the failure is not the kernel's.
-  if (!timed && !deadline_.passed()) ISOMER_CHECK(db_->store_failure(key_, signature, timed.error().message));
-  ISOMER_TRY(const KernelTime time, timed);
-  ++measured_;
-  scope.note("us", time.us);
-  scope.note("runs", static_cast<double>(time.runs));
-  profile_[signature] = time;
-  ISOMER_CHECK(db_->store(key_, signature, time, description));
-  return time.us;
+  const auto times = engine_->time_kernels(batch.runs, overhead_us);
+  for (size_t k = 0; k < times.size(); ++k) {
+    const auto& [signature, what] = batch.unknown[k];
+    if (!times[k]) {
+      // Recorded, so that a locked run also continues without it. After the deadline, the failure is not the kernel's.
+      if (deadline_.passed()) continue;
+      failures_[signature] = times[k].error().message;
+      ISOMER_CHECK(db_->store_failure(key_, signature, times[k].error().message));
+      continue;
+    }
+    ++measured_;
+    profile_[signature] = *times[k];
+    ISOMER_CHECK(db_->store(key_, signature, *times[k], what));
+  }
+  if (!times[0]) return tl::unexpected<Error>(times[0].error());
+  scope.note("us", times[0]->us);
+  scope.note("runs", static_cast<double>(times[0]->runs));
+  return times[0]->us;
 }
 
 template <class Measure>
@@ -191,19 +245,19 @@ Result<std::vector<PlannedKernel>> KernelCost::kernels(const Candidate& candidat
     }
     return out;
   }
-  const Graph& graph = candidate.graph;
-  const ConcreteTypes types(graph, options_.symbols);
-  ISOMER_TRY(const KernelPlan plan, planner_->plan(graph, {}, candidate.decisions, deadline_));
-  KernelSigner signer(graph, plan, types, options_.footprint);
+  const Boundary whole;
+  ISOMER_TRY(KernelPlan plan, planner_->plan(candidate.graph, whole, candidate.decisions, deadline_));
+  Planned planned(candidate.graph, whole, std::move(plan), options_);
   std::vector<PlannedKernel> out;
-  ISOMER_CHECK(for_each_run(plan, [&]<class What>(const What& what) -> Status {
-    ISOMER_TRY(const Metrics* one, find(signer, what, types, graph, plan));
+  ISOMER_CHECK(for_each_run(planned.plan, [&]<class What>(const What& what) -> Status {
+    ISOMER_TRY(const Metrics* one, find(planned, what));
     if constexpr (std::is_same_v<What, size_t>) {
-      const auto nodes = plan.kernel(what);
-      out.push_back(
-          {.nodes = {nodes.begin(), nodes.end()}, .us = one->latency_us, .weight_bytes = signer.far_bytes(what)});
+      const auto nodes = planned.plan.kernel(what);
+      out.push_back({.nodes = {nodes.begin(), nodes.end()},
+                     .us = one->latency_us,
+                     .weight_bytes = planned.signer.far_bytes(what)});
     } else {
-      out.push_back({.nodes = {graph.producer(what.value)}, .reorder = true, .us = one->latency_us});
+      out.push_back({.nodes = {candidate.graph.producer(what.value)}, .reorder = true, .us = one->latency_us});
     }
     return {};
   }));

@@ -22,7 +22,8 @@ struct KernelCostOptions {
   /// footprint() of the model that the graphs are versions or parts of. It determines how far weights are evicted
   /// between two runs, so equal kernels of models of very different sizes have different latencies.
   double footprint = 0;
-  /// Called before each measurement with the number of kernels measured so far and a description of the next one.
+  /// Called before each measurement, which may be of several kernels in turn, with the number of kernels measured so
+  /// far and a description of the next one.
   std::function<void(size_t, const std::string&)> progress = [](size_t, const std::string&) {};
   Trace* trace = nullptr;  ///< records every measurement; nullptr: disabled
 };
@@ -56,6 +57,7 @@ class KernelCost : public CostModel {
     return bytes_of_values(graph, options_.symbols);
   }
   std::vector<int64_t> channel_blocks() const override { return engine_->channel_blocks(); }
+  void expect(NextCandidates next) override { next_ = std::move(next); }
   void measure_until(const Deadline& deadline) override { deadline_ = deadline; }
   double known_latency(const Candidate& candidate) override;
   Result<NeighborCosts> neighbor_costs() override;
@@ -70,15 +72,55 @@ class KernelCost : public CostModel {
  private:
   KernelCost(Engine& engine, ProfileDb& db, ProfileKey key, KernelCostOptions options);
 
+  /// A kernel that is to be measured.
+  struct Unknown {
+    uint64_t signature;
+    std::string description;
+  };
+
+  /// A candidate with what it takes to cost its kernels. Keeps references.
+  struct Planned {
+    Planned(const Graph& planned, const Boundary& of, KernelPlan kernels, const KernelCostOptions& options)
+        : graph(planned),
+          boundary(of),
+          plan(std::move(kernels)),
+          types(graph, options.symbols),
+          signer(graph, plan, types, options.footprint) {}
+    Planned(const Planned&) = delete;
+    Planned& operator=(const Planned&) = delete;
+
+    const Graph& graph;
+    const Boundary& boundary;
+    const KernelPlan plan;
+    const ConcreteTypes types;
+    KernelSigner signer;
+  };
+  /// Kernels that are measured in turn.
+  struct Batch {
+    std::vector<Unknown> unknown;
+    std::vector<KernelRun> runs;
+    double weight_bytes = 0;
+  };
+
   bool computes_twice(const Candidate& candidate) const {
     return !candidate.decisions.computations.empty() && recomputes();
   }
   /// Returns the cost of a kernel or reorder, which is measured on first use.
   template <class What>
-  Result<const Metrics*> find(KernelSigner& signer, const What& what, const ConcreteTypes& types, const Graph& graph,
-                              const KernelPlan& plan);
+  Result<const Metrics*> find(Planned& planned, const What& what);
   template <class What>
-  Result<double> latency(const KernelSigner& signer, const What& what, uint64_t signature);
+  Result<double> latency(Planned& planned, const What& what, uint64_t signature);
+  bool known(uint64_t signature) const {
+    return profile_.contains(signature) || failures_.contains(signature) || known_.contains(signature);
+  }
+  template <class What>
+  Status add(Planned& planned, const What& what, uint64_t signature, Batch& batch) const;
+  /// Adds kernels that are unknown, up to the number that the engine measures in turn.
+  void add_unknown(Planned& planned, Batch& batch) const;
+  /// Returns whether more kernels would be measured in turn.
+  bool wants_more(const Batch& batch) const;
+  /// Measures kernels, and stores their times or why they have none. Returns the time of the first.
+  Result<double> measure(const Batch& batch);
   /// Returns what `measure` does; it is stored like a kernel.
   template <class Measure>
   Result<double> once(std::string_view what, const Measure& measure);
@@ -89,11 +131,12 @@ class KernelCost : public CostModel {
   KernelCostOptions options_;
   ProfileKey key_;
   std::unordered_map<uint64_t, KernelTime> profile_;  // entries of the database, and new measurements
-  // kernels that could not be measured according to a locked database, and why
+  // kernels that could not be measured, here or according to a locked database, and why
   std::map<uint64_t, std::string> failures_;
   std::unordered_map<uint64_t, Result<Metrics>> known_;  // by signature
   FlopsCache flops_;
   size_t measured_ = 0;
+  NextCandidates next_ = nullptr;
   Deadline deadline_ = Deadline::never();
 };
 

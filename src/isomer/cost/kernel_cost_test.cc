@@ -38,6 +38,12 @@ class CountingEngine : public StubEngine {
     return KernelTime{.us = us, .runs = 1};
   }
 
+  std::vector<Result<KernelTime>> time_kernels(std::span<const KernelRun> runs, double overhead_us) override {
+    batches.push_back(runs.size());
+    return StubEngine::time_kernels(runs, overhead_us);
+  }
+  size_t kernels_in_turn() const override { return in_turn; }
+
   Result<NeighborTimes> neighbor_times() override {
     ++neighbors;
     return NeighborTimes{1, 1, 1, 1, 1, 1.5, 1, 1, 1, 1};
@@ -47,6 +53,8 @@ class CountingEngine : public StubEngine {
   int timed = 0;
   int neighbors = 0;
   int overheads = 0;
+  size_t in_turn = 1;
+  std::vector<size_t> batches;
   std::vector<WeightReads> reads;
 
   std::vector<double> distances() const {
@@ -92,6 +100,32 @@ TEST_F(KernelCostTest, SumsKernelsAndReordersAndMeasuresEachOnce) {
   EXPECT_EQ(metrics.peak_bytes, 3 * 4096) << "x with the caller, its copy in blocks, b";
   EXPECT_EQ(model->metrics(parsed(kConvs))->latency_us, metrics.latency_us);
   EXPECT_EQ(engine_.timed, 3);
+}
+
+TEST_F(KernelCostTest, MeasuresSeveralKernelsInTurn) {
+  engine_.in_turn = 3;
+  const auto model = cost();
+  const Graph first =
+      parsed("input x: f32[4]\na = Exp(x)\nb = Softmax(a) {axis=0}\nc = Exp(b)\nd = Tanh(c)\ne = Sqrt(d)\nreturn e");
+  const Candidate known = first;
+  const Candidate next = parsed("input x: f32[4]\na = Sqrt(x)\nb = Softmax(a) {axis=0}\nc = Erf(b)\nreturn c");
+  const Candidate last = parsed("input x: f32[4]\na = Sigmoid(x)\nb = Sin(a)\nc = Cos(b)\nreturn c");
+  std::vector<const Candidate*> expected = {&known, &next, &last};
+  size_t asked = 0;
+  model->expect([&]() -> const Candidate* { return asked < expected.size() ? expected[asked++] : nullptr; });
+  EXPECT_EQ(model->metrics(first)->latency_us, 5 * 10.5);
+  EXPECT_EQ(engine_.batches, (std::vector<size_t>{3, 3})) << "Exp, Softmax, Tanh; Sqrt, Erf of the next, and Sigmoid";
+  EXPECT_EQ(asked, 3U);
+  EXPECT_EQ(model->measured(), 5U);
+  const auto failed = model->metrics(next);
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_THAT(failed.error().message, HasSubstr("no Erf here"));
+  EXPECT_EQ(engine_.batches.size(), 2U) << "it is not measured again";
+  EXPECT_EQ(model->metrics(last)->latency_us, 3 * 10.5);
+  EXPECT_EQ(engine_.batches.back(), 2U) << "nothing more is expected";
+  model->expect(nullptr);
+  EXPECT_TRUE(model->metrics(parsed("input x: f32[4]\na = Neg(x)\nreturn a")).has_value());
+  EXPECT_EQ(engine_.batches.back(), 1U);
 }
 
 /// Reorders are on the path too, also those of a view's result.

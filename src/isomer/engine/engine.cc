@@ -27,6 +27,12 @@ Result<std::optional<ActivationMemory>> Engine::activation_memory(const Candidat
   return std::nullopt;
 }
 
+std::vector<Result<KernelTime>> Engine::time_kernels(std::span<const KernelRun> runs, double overhead_us) {
+  std::vector<Result<KernelTime>> times;
+  for (const KernelRun& run : runs) times.push_back(time_kernel(run, overhead_us));
+  return times;
+}
+
 Result<KernelTime> Engine::time_kernel(const KernelRun& /*run*/, double /*overhead_us*/) {
   return fail("engine '{}' cannot time kernels", name());
 }

@@ -289,6 +289,35 @@ TEST_F(EngineTest, AMissingPythonOrPackageIsExplained) {
   EXPECT_THAT(error, HasSubstr("ISOMER_PYTHON"));
 }
 
+TEST_F(EngineTest, OrtTimesKernelsInTurn) {
+  const auto ours = engine("ort");
+  const auto run_of = [](const std::string& text, double distance) {
+    const auto graph = parse_graph(text, find_op);
+    EXPECT_TRUE(graph.has_value());
+    KernelRun run{.graph = *graph, .weights = {.distance = distance}};
+    run.intakes.assign(graph->nodes().size(), Intake::Own);
+    return run;
+  };
+  const std::string product = "w = f32[256,256]{seed 1}\ny = MatMul(x, w)\nreturn y";
+  std::vector<KernelRun> runs = {
+      run_of("input x: f32[64,256]\n" + product, 4 << 20), run_of("input x: f32[4,4]\ny = Exp(x)\nreturn y", 0),
+      run_of("input x: f32[2,256]\n" + product, 4 << 20), run_of("input x: f32[64,16,8,8]\nreturn x", 0)};
+  runs[3].reorder_to = Layout::Blocked;
+  EXPECT_GT(ours->kernels_in_turn(), 1U);
+  const auto times = ours->time_kernels(runs, 0);
+  ASSERT_EQ(times.size(), runs.size());
+  for (const auto& time : times) ASSERT_TRUE(time.has_value()) << time.error().message;
+  EXPECT_GT(times[0]->us, times[2]->us) << "64 rows and 2 rows";
+  EXPECT_GT(times[1]->us, 0);
+  EXPECT_GE(times[1]->runs, 9);
+  EXPECT_GE(times[3]->us, 0);
+  // A kernel that ONNX Runtime refuses has an error; the others have times.
+  runs[1] = run_of("input x: f64[4,4]\ny = Mish(x)\nreturn y", 0);
+  const auto without = ours->time_kernels(runs, 0);
+  EXPECT_FALSE(without[1].has_value());
+  EXPECT_TRUE(without[0].has_value() && without[2].has_value() && without[3].has_value());
+}
+
 TEST_F(EngineTest, AKilledWorkerIsReplacedWithItsSessions) {
   const auto ours = engine("ort", {.python = traced_python()});
   const SessionId first = ours->load(model("matmul", kMatMul)).value();

@@ -98,12 +98,14 @@ class Backtrack {
 
   void expand(const std::shared_ptr<const State>& state) {
     const bool bound = options_.max_uphill > 0 && state->uphill > 0;
-    expansion_.expand(*state);
-    const std::vector<bool> near = bound ? with_neighbours(state->graph, state->made) : std::vector<bool>();
-    for (size_t i = 0; i < state->matches.size() && !expansion_.stopped(); ++i) {
-      if (bound && std::ranges::none_of(state->matches[i].nodes, [&](NodeId id) { return near[id]; })) continue;
-      consider(state, i);
-    }
+    std::function<bool(const Match&)> wanted = [](const Match&) { return true; };
+    if (bound)
+      wanted = [near = with_neighbours(state->graph, state->made)](const Match& match) {
+        return std::ranges::any_of(match.nodes, [&](NodeId id) { return near[id]; });
+      };
+    expansion_.expand(*state, wanted);
+    for (size_t i = 0; i < state->matches.size() && !expansion_.stopped(); ++i)
+      if (wanted(state->matches[i])) consider(state, i);
   }
 
   void consider(const std::shared_ptr<const State>& state, size_t match) {

@@ -70,6 +70,7 @@ std::optional<double> Expansion::cost(const SearchNode& parent, size_t match) {
   built_.parent = nullptr;
   last_ = {};
   Match& considered = parent.matches[match];
+  if (expanded_ == &parent) next_ = std::max(next_, match + 1);
   if (parent.length >= limits_.max_length || dropped(considered)) return std::nullopt;
   if (!considered.target) considered.target = targets_.of(parent.graph, considered);
   if (!parent.decisions.empty()) return decided_cost(parent, match);
@@ -106,9 +107,37 @@ std::optional<double> Expansion::decided_cost(const SearchNode& parent, size_t m
 
 bool Expansion::outgrows(const Graph& graph) const { return static_cast<double>(run_time_ops(graph)) > max_ops_; }
 
-void Expansion::expand(const SearchNode& node) {
+void Expansion::expand(const SearchNode& node, std::function<bool(const Match&)> wanted) {
   expanded_ = &node;
   previews_.reset();
+  wanted_ = std::move(wanted);
+  next_ = 0;
+  CostModel* costs = limits_.evaluator == nullptr ? nullptr : limits_.evaluator->costs();
+  if (costs != nullptr) costs->expect([this] { return next_expected(); });
+}
+
+Expansion::~Expansion() {
+  if (expanded_ == nullptr || limits_.evaluator == nullptr) return;
+  if (CostModel* costs = limits_.evaluator->costs()) costs->expect(nullptr);
+}
+
+const Candidate* Expansion::next_expected() {
+  const SearchNode& parent = *expanded_;
+  if (!parent.decisions.empty() || parent.length >= limits_.max_length) return nullptr;
+  while (next_ < parent.matches.size()) {
+    const size_t match = next_++;
+    Match& considered = parent.matches[match];
+    if (dropped(considered) || (wanted_ && !wanted_(considered))) continue;
+    if (match < parent.known.size() && parent.known[match].state != KnownSuccessor::Unknown) continue;
+    if (!considered.target) considered.target = targets_.of(parent.graph, considered);
+    const auto delta = delta_of(parent.graph, considered);
+    if (!delta || seen_.contains(delta->hash)) continue;
+    auto graph = apply_match(parent.graph, considered, refused_);
+    if (!graph || outgrows(*graph)) continue;
+    expected_ = std::move(*graph);
+    return &expected_;
+  }
+  return nullptr;
 }
 
 bool Expansion::can_preview(const SearchNode& parent) {

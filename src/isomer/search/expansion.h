@@ -103,6 +103,7 @@ class Expansion {
             std::vector<bool> dropped = {});
   Expansion(const Expansion&) = delete;  // it may refer to its own targets
   Expansion& operator=(const Expansion&) = delete;
+  ~Expansion();
 
   /// Returns the first candidate with all its matches; it is also the best so far. An Error if it has no cost.
   Result<SearchNode> begin(const Candidate& first);
@@ -113,8 +114,10 @@ class Expansion {
   /// Returns the cost of the candidate that a match leads to. Without decisions, duplicates are recognized by their
   /// hash before they are built. Nothing if it is a duplicate, grows too large, is too many steps away or has no cost.
   std::optional<double> cost(const SearchNode& parent, size_t match);
-  /// Announces that successors of this node are costed next. Without this, all of them are built.
-  void expand(const SearchNode& node);
+  /// Announces that successors of this node are costed next, in the order of its matches; only those of matches that
+  /// `wanted` accepts (nullptr: all). Without this, all of them are built, and none
+  /// are measured together.
+  void expand(const SearchNode& node, std::function<bool(const Match&)> wanted = nullptr);
   /// Whether the graph that `successor` leads to may be kept. If it is the cheapest so far, it becomes the best.
   bool keep(const Successor& successor);
   /// Builds the candidate of a successor and its matches. They are inherited from the parent, as are `marks`, marked
@@ -158,6 +161,8 @@ class Expansion {
   bool forms_admitted(const RunNodes& nodes) const;
   void note_admitted(const Graph& graph);
   bool outgrows(const Graph& graph) const;
+  /// Returns the next successor of the expanded node that will have to be costed, if its kernels are not known.
+  const Candidate* next_expected();
   bool admitted(const Successor& successor);
   /// Returns the graph of a successor, which is built unless it was the last one.
   const Graph& graph_of(const Successor& successor);
@@ -176,7 +181,10 @@ class Expansion {
   const Stopwatch watch_;
   KnownSuccessor last_;  // that was costed, if nothing is remembered
   Built built_;
-  const SearchNode* expanded_ = nullptr;   // whose successors are costed
+  const SearchNode* expanded_ = nullptr;  // whose successors are costed
+  std::function<bool(const Match&)> wanted_ = nullptr;
+  size_t next_ = 0;  // match of `expanded_` after those that are costed or expected
+  Candidate expected_;
   std::unique_ptr<Previews> previews_;     // of its graph
   std::unordered_set<uint64_t> admitted_;  // forms of nodes in graphs that the evaluator admits
   std::unordered_set<uint64_t> seen_;

@@ -224,6 +224,48 @@ TEST_F(SearchedTwice, BuildingWhatIsCostedChangesNothing) {
   expect_same_search(search(cells(), rules(), true), search(cells(), rules(), false));
 }
 
+/// Costs that are asked for candidates before these are costed, as those that are measured in turn.
+class AsksAhead : public RooflineCost {
+ public:
+  Result<Metrics> metrics(const Candidate& candidate, const Boundary& boundary) override {
+    costed.push_back(candidate.hash());
+    constexpr int kAhead = 3;
+    for (int i = 0; i < kAhead && next_ != nullptr; ++i)
+      if (const Candidate* next = next_()) expected.insert(next->hash());
+    return RooflineCost::metrics(candidate, boundary);
+  }
+  void expect(NextCandidates next) override { next_ = std::move(next); }
+  std::unique_ptr<RewriteCosts> rewrites_of(const Graph&) override { return nullptr; }
+
+  std::vector<uint64_t> costed;
+  std::set<uint64_t> expected;
+
+ private:
+  NextCandidates next_;
+};
+
+TEST_F(SearchedTwice, WhatIsExpectedIsCosted) {
+  for (const Graph& graph : {cells(), build_model("inception-e-1").value(), build_model("sru-m10").value()}) {
+    AsksAhead asks;
+    CostEvaluator asking(asks, latency);
+    const CandidateCost cost_of = [&](const Candidate& candidate) -> Result<double> {
+      ISOMER_TRY(const Metrics metrics, asks.metrics(candidate, {}));
+      return metrics.latency_us;
+    };
+    const BacktrackOptions options{.limits = {.budget = {.candidates = 150}, .evaluator = &asking}};
+    expect_same_search(backtrack(graph, rules(), cost_of, options), search(graph, rules(), true));
+    EXPECT_GT(asks.expected.size(), asks.costed.size() / 2);
+    // The last ones come after the limit.
+    size_t missing = 0;
+    for (const uint64_t hash : asks.expected) missing += std::ranges::count(asks.costed, hash) == 0 ? 1 : 0;
+    EXPECT_LE(missing, 3U);
+    EXPECT_EQ(std::set<uint64_t>(asks.costed.begin(), asks.costed.end()).size(), asks.costed.size());
+    asks.costed.clear();
+    EXPECT_TRUE(asks.metrics(graph, {}).has_value());
+    EXPECT_EQ(asks.costed.size(), 1U) << "after the search, nothing is expected";
+  }
+}
+
 /// A search that continues with what an earlier one learned equals one that has never heard of the rule.
 TEST_F(SearchedTwice, WhatIsRememberedChangesNothing) {
   const Graph graph = build_model("inception-e-1").value();

@@ -234,15 +234,38 @@ class Greedy {
         auto done = ahead.take(i, [&] { end_.stopped(); });
         some.push_back(done ? std::move(*done) : made(proposals[i], rewriters_[0]));
       }
+      std::vector<NextCandidate> next;
       for (Made& one : some) {
         report_.matches += one.matches;
-        for (NextCandidate& candidate : one.candidates) {
-          if (out_of_time()) return out;
-          offer(current, std::move(candidate), out);
-        }
+        std::ranges::move(one.candidates, std::back_inserter(next));
       }
+      offer_all(current, std::move(next), out);
     }
     return out;
+  }
+
+  void offer_all(const Candidate& current, std::vector<NextCandidate> candidates, std::vector<NextCandidate>& out) {
+    size_t offered = 0, expected = 0;
+    CostModel* const costs = evaluator_.costs();
+    if (costs != nullptr)
+      costs->expect([&]() -> const Candidate* {
+        for (expected = std::max(expected, offered); expected < candidates.size();) {
+          const NextCandidate& next = candidates[expected++];
+          if (is_new(current, next) && flops(next.graph) <= max_flops_) return &next;
+        }
+        return nullptr;
+      });
+    while (offered < candidates.size() && !out_of_time()) {
+      NextCandidate& next = candidates[offered++];
+      offer(current, std::move(next), out);
+    }
+    if (costs != nullptr) costs->expect(nullptr);
+  }
+
+  /// Returns whether a candidate was not yet compared with `current`.
+  bool is_new(const Candidate& current, const Candidate& next) const {
+    const uint64_t hash = next.hash();
+    return hash != current.hash() && !seen_.contains(hash_mix_pair(current.hash(), hash));
   }
 
   Made made(const Proposal& proposal, ExhaustiveRewriter& rewriter) const {
@@ -263,11 +286,11 @@ class Greedy {
   void offer(const Candidate& current, NextCandidate candidate, std::vector<NextCandidate>& out) {
     ++report_.candidates;
     options_.observer.number("candidates", static_cast<double>(report_.candidates));
-    const uint64_t hash = candidate.hash();
-    if (hash == current.hash() || !seen_.insert(hash_mix_pair(current.hash(), hash)).second) {
+    if (!is_new(current, candidate)) {
       ++report_.duplicates;
       return;
     }
+    seen_.insert(hash_mix_pair(current.hash(), candidate.hash()));
     if (flops(candidate.graph) > max_flops_) return;
     candidate.estimate = evaluator_.estimate(current, candidate);
     if (candidate.estimate == 0) return report_.reject(candidate.name, {"the candidate exceeds a limit"});

@@ -1,6 +1,7 @@
 #include "isomer/engine/ort/ort.h"
 
 #include <algorithm>
+#include <map>
 
 #include "isomer/base/stats.h"
 #include "isomer/engine/ort/kernel.h"
@@ -16,6 +17,17 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kCpu = "CPUExecutionProvider";
+
+/// Returns the time of a kernel from the worker's answer.
+Result<KernelTime> time_of(const json& timed, double overhead_us) {
+  if (timed.contains("error")) return fail("{}", timed["error"].get<std::string>());
+  const auto samples = timed["us"].get<std::vector<double>>();
+  const auto launches = timed["launches"].get<double>();
+  if (samples.empty()) return KernelTime{};  // ONNX Runtime removed the kernel
+  return KernelTime{.us = std::max(robust_mean(samples) + launches * overhead_us, 0.0),
+                    .spread = percentile(samples, 0.75) - percentile(samples, 0.25),
+                    .runs = static_cast<int>(samples.size())};
+}
 
 class OrtEngine : public WorkerEngine {
  public:
@@ -36,7 +48,12 @@ class OrtEngine : public WorkerEngine {
   std::vector<int64_t> channel_blocks() const override {
     return provider_ == kCpu && block_ > 0 ? std::vector<int64_t>{block_} : std::vector<int64_t>{};
   }
-  Result<KernelTime> time_kernel(const KernelRun& run, double overhead_us) override;
+  Result<KernelTime> time_kernel(const KernelRun& run, double overhead_us) override {
+    return std::move(time_kernels({&run, 1}, overhead_us)[0]);
+  }
+  std::vector<Result<KernelTime>> time_kernels(std::span<const KernelRun> runs, double overhead_us) override;
+  /// Most of the time of a turn is spent on evicting weights.
+  size_t kernels_in_turn() const override { return 16; }
   Result<double> kernel_overhead() override;
 
  protected:
@@ -47,6 +64,10 @@ class OrtEngine : public WorkerEngine {
  private:
   /// Writes a model to a temporary file and sends the worker a request about it.
   Result<Message> ask(const Model& model, json header);
+  /// Writes the model of a kernel to a temporary file. Returns what the worker needs to know about it.
+  Result<json> written(const KernelRun& run, const std::string& name);
+  /// Returns the worker's answer for each of the kernels, whose weights are equally far away.
+  Result<json> time_in_turn(json kernels, double distance);
 
   const std::string provider_;
   const int64_t block_ = ort_block_channels();
@@ -63,31 +84,70 @@ Status OrtEngine::check_provider() {
 }
 
 Result<Message> OrtEngine::ask(const Model& model, json header) {
-  ISOMER_TRY(const auto path, write(model, "kernel.onnx"));
-  ISOMER_TRY(const Model warming, warming_model());
-  ISOMER_TRY(const auto warming_path, write(warming, "warming.onnx"));
-  header["warming"] = warming_path.string();
+  ISOMER_TRY(const auto path, write(model, "chain.onnx"));
   header["profile"] = (path.parent_path() / "profile").string();
   return ask_about(path, std::move(header));
 }
 
-Result<KernelTime> OrtEngine::time_kernel(const KernelRun& run, double overhead_us) {
+std::vector<Result<KernelTime>> OrtEngine::time_kernels(std::span<const KernelRun> runs, double overhead_us) {
+  std::vector<Result<KernelTime>> times(runs.size());
+  std::map<double, std::vector<size_t>> by_distance;  // of weights
+  json kernels = json::array();
+  for (size_t i = 0; i < runs.size(); ++i) {
+    kernels.push_back({});
+    if (auto kernel = written(runs[i], fmt::format("kernel{}.onnx", i))) {
+      kernels.back() = std::move(*kernel);
+      by_distance[runs[i].weights.distance].push_back(i);
+    } else {
+      times[i] = tl::unexpected<Error>(kernel.error());
+    }
+  }
+  for (const auto& [distance, together] : by_distance) {
+    const auto time = [&](std::span<const size_t> in_turn) -> Status {
+      json asked = json::array();
+      for (const size_t i : in_turn) asked.push_back(kernels[i]);
+      ISOMER_TRY(const json timed, time_in_turn(std::move(asked), distance));
+      for (size_t t = 0; t < in_turn.size(); ++t) times[in_turn[t]] = time_of(timed[t], overhead_us);
+      return {};
+    };
+    const Status all = time(together);
+    if (all) continue;
+    for (const size_t& i : together) {
+      // One of them may have ended the worker.
+      const Status alone = together.size() > 1 && !deadline().passed() ? time({&i, 1}) : all;
+      if (!alone) times[i] = tl::unexpected<Error>(alone.error());
+    }
+  }
+  return times;
+}
+
+Result<json> OrtEngine::written(const KernelRun& run, const std::string& name) {
   ISOMER_TRY(const Model model, kernel_model(run));
-  const char* counted = !run.reorder_to ? "" : *run.reorder_to == Layout::Blocked ? "ReorderInput" : "ReorderOutput";
-  ISOMER_TRY(const Message answer, ask(model, {{"op", "kernel"},
-                                               {"count", counted},
-                                               {"harness", kHarness},
-                                               {"distance", run.weights.distance},
-                                               {"warmup", 2},
-                                               {"min_runs", 9},
-                                               {"max_runs", 30},
-                                               {"seconds", 0.015}}));
-  const auto samples = answer.header["us"].get<std::vector<double>>();
-  const auto launches = answer.header["launches"].get<double>();
-  if (samples.empty()) return KernelTime{};  // ONNX Runtime removed the kernel
-  return KernelTime{.us = std::max(robust_mean(samples) + launches * overhead_us, 0.0),
-                    .spread = percentile(samples, 0.75) - percentile(samples, 0.25),
-                    .runs = static_cast<int>(samples.size())};
+  ISOMER_TRY(const auto path, write(model, name));
+  const auto& to = run.reorder_to;
+  const char* counted = !to ? "" : *to == Layout::Blocked ? "ReorderInput" : "ReorderOutput";
+  return json{{"path", path.string()}, {"count", counted}};
+}
+
+Result<json> OrtEngine::time_in_turn(json kernels, double distance) {
+  ISOMER_TRY(const Model warming, warming_model());
+  ISOMER_TRY(const auto warming_path, write(warming, "warming.onnx"));
+  const double seconds = 0.012 + 0.003 * static_cast<double>(kernels.size());
+  json question = {{"op", "kernels"},
+                   {"kernels", std::move(kernels)},
+                   {"warming", warming_path.string()},
+                   {"profile", (warming_path.parent_path() / "profile").string()},
+                   {"harness", kHarness},
+                   {"distance", distance},
+                   {"warmup", 2},
+                   {"min_runs", 9},
+                   {"min_long_runs", 5},
+                   {"long_seconds", 0.05},
+                   {"max_runs", 30},
+                   {"seconds", seconds}};
+  question.update(settings());
+  ISOMER_TRY(Message answer, call({std::move(question)}));
+  return std::move(answer.header["kernels"]);
 }
 
 Result<double> OrtEngine::kernel_overhead() {

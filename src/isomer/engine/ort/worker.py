@@ -98,7 +98,28 @@ def read_tensor(value):
     return {"dtype": dtype, "dims": dims, "bytes": size}, data
 
 
+def opened(request, number):
+    """One of the models that are timed in turn, or why it cannot be opened."""
+    try:
+        return Kernel(open_session(request, profile=f"{request['profile']}_{number}"))
+    except Exception as error:
+        return str(error).strip() or type(error).__name__
+
+
+def counts(event, count, harness):
+    """Whether an event belongs to the kernel."""
+    operator = event["args"]["op_name"]
+    if count:
+        return operator == count
+    return operator not in ("ReorderInput", "ReorderOutput") and not event["name"].startswith(harness)
+
+
 class OrtWorker(Worker):
+    def __init__(self):
+        super().__init__()
+        self.warmed, self.warmings = None, 0
+        self.far = np.empty(0, dtype=np.float32)
+
     def open(self, request):
         return open_session(request)
 
@@ -109,32 +130,56 @@ class OrtWorker(Worker):
     def providers(self, request, payload):
         return {"providers": ort.get_available_providers()}, []
 
-    def kernel(self, request, payload):
-        """The time that ONNX Runtime reports for the nodes of a model, in microseconds, for every run: of all nodes but
-        reorders and those of the harness, or only of the operator "count". Between two runs, as many bytes as "distance"
-        are touched, then the operands, as if a kernel before had just made them; and a small model is run, so that ONNX
-        Runtime's own code is as near as it is between two nodes."""
-        kernel = Kernel(open_session(request, profile=request["profile"]))
-        warming = Kernel(open_session({**request, "path": request["warming"]}, profile=request["profile"] + "_warming"))
-        far = np.ones(max(int(request["distance"]), 1 << 22) // 4, dtype=np.float32)
+    def kernels(self, request, payload):
+        """For each of several models that run in turn, the time that ONNX Runtime reports for its nodes, in microseconds, for
+        every run: of all nodes but reorders and those of the harness, or only of the operator "count"; or the error. Between
+        two turns, as many bytes as "distance" are read. Before each run, the operands are touched, as if a kernel before
+        had just made them; and a small model is run, so that ONNX Runtime's own code is as near as it is between two
+        nodes."""
+        kernels = [opened({**request, **each}, number) for number, each in enumerate(request["kernels"])]
+        running = [kernel for kernel in kernels if isinstance(kernel, Kernel)]
+        warming = self.warming(request)
         clock = time.perf_counter
-        done, end = 0, clock() + request["seconds"]
-        min_runs = request["warmup"] + request["min_runs"]
-        while done < min_runs or (done < request["max_runs"] and clock() < end):
-            far.max()  # only reads: between two uses of a weight, a model touches other weights, which are clean
-            warming.run()
-            kernel.touch()
-            kernel.run()
+        begin, done = None, -request["warmup"]
+        while done < request["max_runs"]:
+            if done == 0:
+                begin = clock()
+            if done >= 0:
+                passed = clock() - begin
+                # Runs differ less from each other than from those of another moment: a few are enough where they take long.
+                if done >= request["min_runs"] and passed >= request["seconds"]:
+                    break
+                if done >= request["min_long_runs"] and passed >= request["long_seconds"]:
+                    break
+                self.evict(request["distance"])
+            for kernel in running:
+                warming.run()
+                kernel.touch()
+                kernel.run()
             done += 1
+        answers = []
+        for kernel, each in zip(kernels, request["kernels"]):
+            if not isinstance(kernel, Kernel):
+                answers.append({"error": kernel})
+                continue
+            nodes = [times for event, times in kernel.reported().values() if counts(event, each["count"], request["harness"])]
+            us = [sum(of_run) for of_run in zip(*nodes)][request["warmup"] :]
+            answers.append({"us": us, "launches": len(nodes)})
+        return {"kernels": answers}, []
 
-        def counts(event):
-            operator = event["args"]["op_name"]
-            if request["count"]:
-                return operator == request["count"]
-            return operator not in ("ReorderInput", "ReorderOutput") and not event["name"].startswith(request["harness"])
+    def warming(self, request):
+        """The small model. Its profile is never read, so that it is opened again before that becomes large."""
+        self.warmings += 1
+        if self.warmed is None or self.warmings % 200 == 0:
+            self.warmed = Kernel(open_session({**request, "path": request["warming"]}, profile=request["profile"] + "_warming"))
+        return self.warmed
 
-        nodes = [times for event, times in kernel.reported().values() if counts(event)]
-        return {"us": [sum(of_run) for of_run in zip(*nodes)][request["warmup"] :], "launches": len(nodes)}, []
+    def evict(self, distance):
+        """Only reads: between two uses of a weight, a model touches other weights, which are clean."""
+        count = max(int(distance), 1 << 22) // 4
+        if self.far.size < count:
+            self.far = np.ones(count, dtype=np.float32)
+        self.far[:count].max()
 
     def overhead(self, request, payload):
         """Microseconds of every run of a model, and those that ONNX Runtime reports for its nodes when it is asked."""
