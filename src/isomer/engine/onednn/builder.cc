@@ -206,6 +206,7 @@ Location Builder::constant(ValueId value, const Desc& from, const Desc& to, Conv
 Location Builder::copied_constant(const std::byte* source, const Desc& from, const Desc& to, Conversion convert) {
   std::byte* const bytes = program_.pool.allocate(to.get_size());
   copies_.push_back({from, source, to, bytes, std::move(convert)});
+  // Packed weights of recurrent layers begin with a description of themselves.
   const bool describes_itself = to.data.format_kind == dnnl_format_kind_rnn_packed;
   program_.constants.push_back({Tensor(), bytes, !describes_itself});
   return {new_buffer(Place::Constant, to.get_size(), program_.constants.size() - 1), 0, to};

@@ -17,7 +17,7 @@ bool has_clflushopt() {
   return __get_cpuid_count(kExtended, 0, &a, &b, &c, &d) != 0 && (b & kClflushopt) != 0;
 }
 
-/// Lines need not wait for each other, which makes this ten times as fast.
+/// Lines need not wait for each other, which makes this much faster.
 [[gnu::target("clflushopt")]] void flush_at_once(std::span<const std::byte> bytes) {
   for (size_t at = 0; at < bytes.size(); at += kLine) _mm_clflushopt(const_cast<std::byte*>(bytes.data() + at));
 }
@@ -26,6 +26,11 @@ bool has_clflushopt() {
 
 int64_t second_level_bytes() {
   static const int64_t kBytes = std::max<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE), 256 << 10);
+  return kBytes;
+}
+
+int64_t third_level_bytes() {
+  static const int64_t kBytes = std::max<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), 32 << 20);
   return kBytes;
 }
 

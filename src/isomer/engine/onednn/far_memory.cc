@@ -14,26 +14,26 @@ namespace {
 
 constexpr size_t kLine = AlignedBytes::kAlignment;
 
-/// Returns numbers between -0.5 and 0.5 whose two halves are equal: each is the number rounded to BFloat16.
+/// Returns numbers from 0.5 to 1 whose two halves are equal: each is the number rounded to BFloat16.
 std::vector<uint32_t> random_pairs(size_t count) {
   std::mt19937 rng(1);
-  constexpr uint32_t kSignAndMantissa = 0x807f, kSmallestExponent = 0x3d00, kExponents = 4;
+  constexpr uint32_t kMantissa = 0x7f, kHalf = 0x3f00;
   std::vector<uint32_t> pairs;
   for (size_t i = 0; i < count; ++i) {
-    const auto bits = static_cast<uint32_t>(rng());
-    const uint32_t half = (bits & kSignAndMantissa) | (kSmallestExponent + (((bits >> 16U) % kExponents) << 7U));
+    const uint32_t half = (static_cast<uint32_t>(rng()) & kMantissa) | kHalf;
     pairs.push_back(half << 16U | half);
   }
   return pairs;
 }
 
-size_t whole_lines(size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
-
 }  // namespace
+
+size_t FarMemory::whole(size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
 void FarMemory::reserve(size_t bytes) {
   if (bytes <= bytes_.size()) return;
-  bytes_ = AlignedBytes(std::max(whole_lines(bytes), static_cast<size_t>(kFarthestWeights)));
+  bytes_ = {};  // before the new memory is there
+  bytes_ = AlignedBytes(std::max(whole(bytes), static_cast<size_t>(kFarthestWeights)));
   next_ = 0;
   const std::vector<uint32_t> pairs = random_pairs(1 << 16);
   const size_t period = pairs.size() * sizeof(uint32_t);
@@ -42,11 +42,11 @@ void FarMemory::reserve(size_t bytes) {
 }
 
 std::byte* FarMemory::lend(size_t bytes) {
-  const size_t whole = whole_lines(bytes);
-  assert(whole <= bytes_.size());
-  if (next_ + whole > bytes_.size()) next_ = 0;
-  next_ += whole;
-  return bytes_.data() + next_ - whole;
+  const size_t taken = whole(bytes);
+  assert(taken <= bytes_.size());
+  if (next_ + taken > bytes_.size()) next_ = 0;
+  next_ += taken;
+  return bytes_.data() + next_ - taken;
 }
 
 void FarMemory::read_next(size_t bytes) const {

@@ -7,16 +7,19 @@
 
 namespace isomer::onednn {
 
-/// Lends its bytes in turn, so that those it lends next are those that were lent first: as a large model reads its
-/// weights. Kernels that are timed one after the other share it; otherwise each would have to fill as much memory. The
-/// bytes are random numbers, also if they are taken for BFloat16. Not thread-safe.
+/// Lends memory in a ring: what it lends next was lent longest ago, as the weights that a large model reads next.
+/// Kernels that are timed one after the other share it; otherwise each would have to fill as much memory. The bytes are
+/// random numbers from 0.5 to 1, also if they are taken for BFloat16. It keeps what was reserved. Not thread-safe.
 class FarMemory {
  public:
-  /// Makes this many bytes available, which are then lent in turn. Addresses that were lent before become invalid.
+  /// Returns the bytes that `lend` takes for so many bytes.
+  static size_t whole(size_t bytes);
+  /// Makes at least so many bytes available. Addresses that were lent before become invalid.
   void reserve(size_t bytes);
-  /// Returns the next bytes, aligned to AlignedBytes::kAlignment; at most as many as are reserved.
+  /// Returns the next bytes, aligned to AlignedBytes::kAlignment; at most as many as are available. The end of the
+  /// memory is left out if they do not fit there.
   std::byte* lend(size_t bytes);
-  /// Reads the bytes that are lent next, so that the last of them are nearest.
+  /// Reads what will be lent next, in its order.
   void read_next(size_t bytes) const;
 
  private:

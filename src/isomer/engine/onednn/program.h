@@ -89,7 +89,7 @@ class ConstantPool {
 struct ConstantData {
   Tensor tensor = {};
   std::byte* pooled = nullptr;
-  bool numbers = false;  ///< any other floating-point numbers could be in its place, as far as its kernels know
+  bool replaceable = false;  ///< kernels take equally long with any other floating-point numbers in its place
   std::byte* address() const;
 };
 

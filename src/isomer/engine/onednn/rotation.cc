@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "isomer/engine/onednn/caches.h"
 #include "isomer/engine/onednn/plan_state.h"
 #include "isomer/engine/onednn/threads.h"
 
@@ -19,8 +20,15 @@ struct ReadBuffer {
 
 namespace {
 
-constexpr size_t kSmall = 4096;                   // constants may be attributes, such as factors of a Resize
-constexpr size_t kNearMemory = size_t{32} << 20;  // may be in a cache
+constexpr size_t kSmall = 4096;  // constants may be attributes, such as factors of a Resize
+
+/// Returns how many bytes may stay in a cache while the rest of the ring is read. A third level that holds the complete
+/// ring is shared with so many cores that little of it is left.
+size_t cached_bytes() {
+  constexpr int64_t kAtLeast = 32 << 20;
+  const int64_t third = third_level_bytes();
+  return static_cast<size_t>(third < kFarthestWeights ? third : kAtLeast);
+}
 
 /// Returns the bytes of each constant of a program that its kernels read; 0 for others.
 std::vector<size_t> constant_bytes(const Program& program) {
@@ -143,7 +151,7 @@ Rotation::Rotation(const Plan& plan, FarMemory& far, const Options& options) {
   state_->copies.assign(count, originals);
   if (count == 1) return;
   for (size_t c = 0; c < sizes.size(); ++c) {
-    const bool is_far = planned.program.constants[c].numbers && sizes[c] >= kSmall;
+    const bool is_far = planned.program.constants[c].replaceable && sizes[c] >= kSmall;
     state_->far_bytes.push_back(is_far ? sizes[c] : 0);
     if (is_far || sizes[c] == 0) continue;
     for (auto& copy : state_->copies) {
@@ -151,9 +159,14 @@ Rotation::Rotation(const Plan& plan, FarMemory& far, const Options& options) {
       std::memcpy(copy[c], originals[c], sizes[c]);
     }
   }
-  const size_t bytes = count * std::reduce(state_->far_bytes.begin(), state_->far_bytes.end(), size_t{0});
-  far.reserve(bytes);
-  if (bytes <= kNearMemory) far.read_next(bytes);
+  size_t bytes = 0, largest = 0;
+  for (const size_t of_constant : state_->far_bytes) {
+    bytes += count * FarMemory::whole(of_constant);
+    largest = std::max(largest, FarMemory::whole(of_constant));
+  }
+  far.reserve(bytes + largest);  // so much may be left out where the ring begins again
+  // A model's weights of so many bytes may be in a cache; what the ring lends was not read for longer.
+  if (bytes <= cached_bytes()) far.read_next(bytes);
 }
 
 Rotation::~Rotation() = default;

@@ -10,10 +10,10 @@
 
 namespace isomer::onednn {
 
-/// Runs a plan repeatedly, each time with another copy of its constants and in another arena. A copy is read again
+/// Runs a plan repeatedly, each time with another copy of its constants and in another arena. Copies of large constants
+/// have other numbers, since these take equally long; only a single copy gives meaningful outputs. A copy is read again
 /// after all others of its group, as a weight in a model is read again after all other weights; code stays near. If a
-/// model reads some weights several times in a short span, groups take turns. Large constants are replaced by other
-/// numbers, so that outputs are meaningful only with a single copy. Not thread-safe.
+/// model reads some weights several times in a short span, groups take turns. Not thread-safe.
 class Rotation {
  public:
   struct Options {
