@@ -67,8 +67,8 @@ class CostModel {
   virtual Result<Metrics> metrics(const Candidate& candidate, const Boundary& boundary = {}) = 0;
   /// Returns the kernels that the latency is the sum of, in the order of the graph's nodes. An Error as for `metrics`.
   virtual Result<std::vector<PlannedKernel>> kernels(const Candidate& candidate) = 0;
-  /// Tells which candidates follow those that are costed from now on, within the same boundary: what has to be measured
-  /// for them may be measured together. nullptr: none are known.
+  /// Announces the candidates that will be costed next, with the same boundary, so that kernels of several candidates
+  /// can be measured together. nullptr: none. A wrong announcement costs only time.
   virtual void expect(NextCandidates /*next*/) {}
   /// After the deadline nothing more is measured: a cost that is still unknown is an Error.
   virtual void measure_until(const Deadline& /*deadline*/) {}

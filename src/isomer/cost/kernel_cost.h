@@ -80,9 +80,9 @@ class KernelCost : public CostModel {
 
   /// A candidate with what it takes to cost its kernels. Keeps references.
   struct Planned {
-    Planned(const Graph& planned, const Boundary& of, KernelPlan kernels, const KernelCostOptions& options)
-        : graph(planned),
-          boundary(of),
+    Planned(const Graph& of, const Boundary& around, KernelPlan kernels, const KernelCostOptions& options)
+        : graph(of),
+          boundary(around),
           plan(std::move(kernels)),
           types(graph, options.symbols),
           signer(graph, plan, types, options.footprint) {}

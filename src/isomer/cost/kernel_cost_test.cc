@@ -128,6 +128,17 @@ TEST_F(KernelCostTest, MeasuresSeveralKernelsInTurn) {
   EXPECT_EQ(engine_.batches.back(), 1U);
 }
 
+TEST_F(KernelCostTest, LimitsTheWeightsOfKernelsThatAreMeasuredInTurn) {
+  engine_.in_turn = 3;
+  const auto model = cost();
+  std::string text = "input x: f32[1,4096]\n";
+  for (const int columns : {5000, 5001, 5002}) {
+    text += fmt::format("w{0} = f32[4096,{0}]{{fill 0.5}}\ny{0} = MatMul(x, w{0})\n", columns);
+  }
+  EXPECT_TRUE(model->metrics(parsed(text + "return y5000, y5001, y5002")).has_value());
+  EXPECT_EQ(engine_.batches, (std::vector<size_t>{2, 1})) << "each has 80 MB";
+}
+
 /// Reorders are on the path too, also those of a view's result.
 TEST_F(KernelCostTest, ThePathIsThatOfTheTasks) {
   const auto model = cost();

@@ -129,9 +129,10 @@ class Engine {
   /// Measures one kernel. `overhead_us` is the result of kernel_overhead, which is needed once per engine, version,
   /// processor and number of threads.
   virtual Result<KernelTime> time_kernel(const KernelRun& run, double overhead_us);
-  /// Measures several kernels in turn, by default one after the other.
+  /// Measures several kernels; an engine may save time by running them in turn. Returns the results in the order of
+  /// `runs`; that of a kernel that cannot be measured is an Error.
   virtual std::vector<Result<KernelTime>> time_kernels(std::span<const KernelRun> runs, double overhead_us);
-  /// Returns how many kernels are best measured in turn.
+  /// Returns the number of kernels that one call of time_kernels should measure at most.
   virtual size_t kernels_in_turn() const { return 1; }
   /// Returns the cost of a launch, in microseconds, in addition to the time that the engine itself reports for a
   /// kernel. Negative if the reported time includes the reporting.

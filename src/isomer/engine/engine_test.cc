@@ -310,7 +310,7 @@ TEST_F(EngineTest, OrtTimesKernelsInTurn) {
   EXPECT_GT(times[0]->us, times[2]->us) << "64 rows and 2 rows";
   EXPECT_GT(times[1]->us, 0);
   EXPECT_GE(times[1]->runs, 9);
-  EXPECT_GE(times[3]->us, 0);
+  EXPECT_GE(times[3]->runs, 5);
   // A kernel that ONNX Runtime refuses has an error; the others have times.
   runs[1] = run_of("input x: f64[4,4]\ny = Mish(x)\nreturn y", 0);
   const auto without = ours->time_kernels(runs, 0);

@@ -115,8 +115,7 @@ class Expansion {
   /// hash before they are built. Nothing if it is a duplicate, grows too large, is too many steps away or has no cost.
   std::optional<double> cost(const SearchNode& parent, size_t match);
   /// Announces that successors of this node are costed next, in the order of its matches; only those of matches that
-  /// `wanted` accepts (nullptr: all). Without this, all of them are built, and none
-  /// are measured together.
+  /// `wanted` accepts (nullptr: all). Without this, all of them are built, and none are measured together.
   void expand(const SearchNode& node, std::function<bool(const Match&)> wanted = nullptr);
   /// Whether the graph that `successor` leads to may be kept. If it is the cheapest so far, it becomes the best.
   bool keep(const Successor& successor);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
@@ -240,16 +241,19 @@ class Greedy {
         std::ranges::move(one.candidates, std::back_inserter(next));
       }
       offer_all(current, std::move(next), out);
+      if (out_of_time()) return out;
     }
     return out;
   }
 
+  /// Offers candidates in their order, and announces those that follow (CostModel::expect).
   void offer_all(const Candidate& current, std::vector<NextCandidate> candidates, std::vector<NextCandidate>& out) {
     size_t offered = 0, expected = 0;
     CostModel* const costs = evaluator_.costs();
     if (costs != nullptr)
       costs->expect([&]() -> const Candidate* {
-        for (expected = std::max(expected, offered); expected < candidates.size();) {
+        expected = std::max(expected, offered);  // those before were moved
+        while (expected < candidates.size()) {
           const NextCandidate& next = candidates[expected++];
           if (is_new(current, next) && flops(next.graph) <= max_flops_) return &next;
         }

@@ -18,6 +18,28 @@ using nlohmann::json;
 
 constexpr const char* kCpu = "CPUExecutionProvider";
 
+/// Nearer weights are measured at this distance: as many bytes evict the second level of cache.
+constexpr double kLeastDistance = 4 << 20;
+
+/// Kernels whose weights are equally far away, and which together access no more bytes than that.
+struct Turn {
+  std::vector<size_t> kernels = {};
+  double bytes = 0;
+};
+
+/// Returns the bytes of all values of a kernel; its operands twice, since they are written again before each run.
+double accessed_bytes(const KernelRun& run) {
+  double bytes = 0;
+  for (ValueId value = 0; value < run.graph.num_values(); ++value) {
+    const TensorType& type = run.graph.type(value);
+    const auto dims = type.shape ? concrete(*type.shape) : std::nullopt;
+    if (!dims || type.dtype == DType::String) continue;
+    const int times = run.graph.producer_node(value).is_input() ? 2 : 1;
+    bytes += times * static_cast<double>(Tensor::byte_size(type.dtype, *dims));
+  }
+  return bytes;
+}
+
 /// Returns the time of a kernel from the worker's answer.
 Result<KernelTime> time_of(const json& timed, double overhead_us) {
   if (timed.contains("error")) return fail("{}", timed["error"].get<std::string>());
@@ -66,8 +88,8 @@ class OrtEngine : public WorkerEngine {
   Result<Message> ask(const Model& model, json header);
   /// Writes the model of a kernel to a temporary file. Returns what the worker needs to know about it.
   Result<json> written(const KernelRun& run, const std::string& name);
-  /// Returns the worker's answer for each of the kernels, whose weights are equally far away.
-  Result<json> time_in_turn(json kernels, double distance);
+  /// Returns the worker's answer for each of the kernels. Before each turn, so many bytes are evicted from the caches.
+  Result<json> time_in_turn(json kernels, double evicted);
 
   const std::string provider_;
   const int64_t block_ = ort_block_channels();
@@ -91,33 +113,39 @@ Result<Message> OrtEngine::ask(const Model& model, json header) {
 
 std::vector<Result<KernelTime>> OrtEngine::time_kernels(std::span<const KernelRun> runs, double overhead_us) {
   std::vector<Result<KernelTime>> times(runs.size());
-  std::map<double, std::vector<size_t>> by_distance;  // of weights
+  std::map<double, std::vector<Turn>> turns;  // by distance
   json kernels = json::array();
   for (size_t i = 0; i < runs.size(); ++i) {
-    kernels.push_back({});
-    if (auto kernel = written(runs[i], fmt::format("kernel{}.onnx", i))) {
-      kernels.back() = std::move(*kernel);
-      by_distance[runs[i].weights.distance].push_back(i);
-    } else {
+    auto kernel = written(runs[i], fmt::format("kernel{}.onnx", i));
+    kernels.push_back(kernel ? std::move(*kernel) : json());
+    if (!kernel) {
       times[i] = tl::unexpected<Error>(kernel.error());
+      continue;
     }
+    const double distance = std::max(runs[i].weights.distance, kLeastDistance), bytes = accessed_bytes(runs[i]);
+    auto& of_distance = turns[distance];
+    if (of_distance.empty() || of_distance.back().bytes + bytes > distance) of_distance.push_back({});
+    of_distance.back().kernels.push_back(i);
+    of_distance.back().bytes += bytes;
   }
-  for (const auto& [distance, together] : by_distance) {
-    const auto time = [&](std::span<const size_t> in_turn) -> Status {
-      json asked = json::array();
-      for (const size_t i : in_turn) asked.push_back(kernels[i]);
-      ISOMER_TRY(const json timed, time_in_turn(std::move(asked), distance));
-      for (size_t t = 0; t < in_turn.size(); ++t) times[in_turn[t]] = time_of(timed[t], overhead_us);
-      return {};
-    };
-    const Status all = time(together);
-    if (all) continue;
-    for (const size_t& i : together) {
-      // One of them may have ended the worker.
-      const Status alone = together.size() > 1 && !deadline().passed() ? time({&i, 1}) : all;
-      if (!alone) times[i] = tl::unexpected<Error>(alone.error());
+  for (const auto& [distance, of_distance] : turns)
+    for (const Turn& turn : of_distance) {
+      const auto time = [&](std::span<const size_t> in_turn, double evicted) -> Status {
+        json asked = json::array();
+        for (const size_t i : in_turn) asked.push_back(kernels[i]);
+        ISOMER_TRY(const json timed, time_in_turn(std::move(asked), evicted));
+        for (size_t t = 0; t < in_turn.size(); ++t) times[in_turn[t]] = time_of(timed[t], overhead_us);
+        return {};
+      };
+      const auto count = static_cast<double>(turn.kernels.size());
+      const Status all = time(turn.kernels, distance - turn.bytes * (count - 1) / count);
+      if (all) continue;
+      for (const size_t& i : turn.kernels) {
+        // One of them may have ended the worker.
+        const Status alone = count > 1 && !deadline().passed() ? time({&i, 1}, distance) : all;
+        if (!alone) times[i] = tl::unexpected<Error>(alone.error());
+      }
     }
-  }
   return times;
 }
 
@@ -129,16 +157,18 @@ Result<json> OrtEngine::written(const KernelRun& run, const std::string& name) {
   return json{{"path", path.string()}, {"count", counted}};
 }
 
-Result<json> OrtEngine::time_in_turn(json kernels, double distance) {
+Result<json> OrtEngine::time_in_turn(json kernels, double evicted) {
   ISOMER_TRY(const Model warming, warming_model());
   ISOMER_TRY(const auto warming_path, write(warming, "warming.onnx"));
+  constexpr double kForever = 1e9;  // JSON has no infinity
   const double seconds = 0.012 + 0.003 * static_cast<double>(kernels.size());
   json question = {{"op", "kernels"},
                    {"kernels", std::move(kernels)},
                    {"warming", warming_path.string()},
                    {"profile", (warming_path.parent_path() / "profile").string()},
                    {"harness", kHarness},
-                   {"distance", distance},
+                   {"evicted", evicted},
+                   {"left", std::min(deadline().left(), kForever)},
                    {"warmup", 2},
                    {"min_runs", 9},
                    {"min_long_runs", 5},

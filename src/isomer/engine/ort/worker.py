@@ -98,20 +98,12 @@ def read_tensor(value):
     return {"dtype": dtype, "dims": dims, "bytes": size}, data
 
 
-def opened(request, number):
-    """One of the models that are timed in turn, or why it cannot be opened."""
-    try:
-        return Kernel(open_session(request, profile=f"{request['profile']}_{number}"))
-    except Exception as error:
-        return str(error).strip() or type(error).__name__
-
-
-def counts(event, count, harness):
+def counts(event, count, request):
     """Whether an event belongs to the kernel."""
     operator = event["args"]["op_name"]
     if count:
         return operator == count
-    return operator not in ("ReorderInput", "ReorderOutput") and not event["name"].startswith(harness)
+    return operator not in ("ReorderInput", "ReorderOutput") and not event["name"].startswith(request["harness"])
 
 
 class OrtWorker(Worker):
@@ -132,54 +124,71 @@ class OrtWorker(Worker):
 
     def kernels(self, request, payload):
         """For each of several models that run in turn, the time that ONNX Runtime reports for its nodes, in microseconds, for
-        every run: of all nodes but reorders and those of the harness, or only of the operator "count"; or the error. Between
-        two turns, as many bytes as "distance" are read. Before each run, the operands are touched, as if a kernel before
-        had just made them; and a small model is run, so that ONNX Runtime's own code is as near as it is between two
-        nodes."""
-        kernels = [opened({**request, **each}, number) for number, each in enumerate(request["kernels"])]
-        running = [kernel for kernel in kernels if isinstance(kernel, Kernel)]
-        warming = self.warming(request)
+        every run: of all nodes but reorders and those of the harness, or only of the operator "count"; or an error. After two
+        turns to warm up, the bytes "evicted" are read before each turn. Before each run, the operands are touched, as if a
+        kernel before had just made them; and a small model is run, so that ONNX Runtime's own code is as near as it is
+        between two nodes. When no time is "left", what has run counts."""
         clock = time.perf_counter
-        begin, done = None, -request["warmup"]
-        while done < request["max_runs"]:
-            if done == 0:
-                begin = clock()
-            if done >= 0:
-                passed = clock() - begin
-                # Runs differ less from each other than from those of another moment: a few are enough where they take long.
-                if done >= request["min_runs"] and passed >= request["seconds"]:
-                    break
-                if done >= request["min_long_runs"] and passed >= request["long_seconds"]:
-                    break
-                self.evict(request["distance"])
-            for kernel in running:
-                warming.run()
-                kernel.touch()
-                kernel.run()
+        stop = clock() + request["left"]
+        kernels, errors = {}, {}  # by number
+        for number, each in enumerate(request["kernels"]):
+            try:
+                kernels[number] = Kernel(open_session({**request, **each}, profile=f"{request['profile']}_{number}"))
+            except Exception as error:
+                errors[number] = error
+
+        def take_turns():
+            for number, kernel in list(kernels.items()):
+                if clock() >= stop:
+                    return
+                try:
+                    self.warm(request)
+                    kernel.touch()
+                    kernel.run()
+                except Exception as error:
+                    errors[number] = error
+                    del kernels[number]
+
+        for _ in range(request["warmup"]):
+            take_turns()
+        begin, done = clock(), 0
+        while kernels and done < request["max_runs"] and clock() < stop:
+            passed = clock() - begin
+            if done >= request["min_runs"] and passed >= request["seconds"]:
+                break
+            if done >= request["min_long_runs"] and passed >= request["long_seconds"]:
+                break
+            self.evict(request["evicted"])
+            take_turns()
             done += 1
         answers = []
-        for kernel, each in zip(kernels, request["kernels"]):
-            if not isinstance(kernel, Kernel):
-                answers.append({"error": kernel})
+        for number, each in enumerate(request["kernels"]):
+            if number in errors:
+                answers.append({"error": str(errors[number]).strip() or type(errors[number]).__name__})
                 continue
-            nodes = [times for event, times in kernel.reported().values() if counts(event, each["count"], request["harness"])]
+            nodes = [times for event, times in kernels[number].reported().values() if counts(event, each["count"], request)]
             us = [sum(of_run) for of_run in zip(*nodes)][request["warmup"] :]
-            answers.append({"us": us, "launches": len(nodes)})
+            answers.append({"us": us, "launches": len(nodes)} if us or not nodes else {"error": "no time is left to measure it"})
         return {"kernels": answers}, []
 
-    def warming(self, request):
-        """The small model. Its profile is never read, so that it is opened again before that becomes large."""
-        self.warmings += 1
-        if self.warmed is None or self.warmings % 200 == 0:
+    def warm(self, request):
+        """Runs the small model. Nothing reads its profile, so the model is opened again before that becomes large."""
+        if self.warmed is not None and self.warmings >= 5000:
+            os.remove(self.warmed.session.end_profiling())
+            self.warmed = None
+        if self.warmed is None:
+            self.warmings = 0
             self.warmed = Kernel(open_session({**request, "path": request["warming"]}, profile=request["profile"] + "_warming"))
-        return self.warmed
+        self.warmings += 1
+        self.warmed.run()
 
-    def evict(self, distance):
+    def evict(self, size):
         """Only reads: between two uses of a weight, a model touches other weights, which are clean."""
-        count = max(int(distance), 1 << 22) // 4
+        count = int(size) // 4
         if self.far.size < count:
             self.far = np.ones(count, dtype=np.float32)
-        self.far[:count].max()
+        if count > 0:
+            self.far[:count].max()
 
     def overhead(self, request, payload):
         """Microseconds of every run of a model, and those that ONNX Runtime reports for its nodes when it is asked."""
