@@ -32,7 +32,7 @@ size_t FarMemory::whole(size_t bytes) { return (bytes + kLine - 1) / kLine * kLi
 
 void FarMemory::reserve(size_t bytes) {
   if (bytes <= bytes_.size()) return;
-  bytes_ = {};  // before the new memory is there
+  bytes_ = {};  // frees the old memory first
   bytes_ = AlignedBytes(std::max(whole(bytes), static_cast<size_t>(kFarthestWeights)));
   next_ = 0;
   const std::vector<uint32_t> pairs = random_pairs(1 << 16);

@@ -12,14 +12,14 @@ namespace isomer::onednn {
 /// random numbers from 0.5 to 1, also if they are taken for BFloat16. It keeps what was reserved. Not thread-safe.
 class FarMemory {
  public:
-  /// Returns the bytes that `lend` takes for so many bytes.
+  /// Rounds a size up to whole cache lines, as `lend` does.
   static size_t whole(size_t bytes);
   /// Makes at least so many bytes available. Addresses that were lent before become invalid.
   void reserve(size_t bytes);
   /// Returns the next bytes, aligned to AlignedBytes::kAlignment; at most as many as are available. The end of the
   /// memory is left out if they do not fit there.
   std::byte* lend(size_t bytes);
-  /// Reads what will be lent next, in its order.
+  /// Reads the next bytes of the ring in their order.
   void read_next(size_t bytes) const;
 
  private:

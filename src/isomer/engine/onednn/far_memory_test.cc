@@ -30,15 +30,14 @@ TEST(FarMemory, LendsItsBytesInTurn) {
 
 TEST(FarMemory, BytesOfOneRoundDoNotOverlap) {
   const auto size = static_cast<size_t>(kFarthestWeights);
-  for (const size_t begun : {size_t{64}, size / 3, size - 128}) {
+  const std::vector<size_t> sizes = {size / 7 + 4, 4100, size / 5};  // of one copy
+  constexpr int kCopies = 4;
+  size_t bytes = FarMemory::whole(sizes.back());
+  for (const size_t one : sizes) bytes += kCopies * FarMemory::whole(one);
+  for (const size_t begun : {size_t{64}, bytes / 3, bytes / 2, bytes - 128}) {
     FarMemory far;
-    far.reserve(1);
+    far.reserve(bytes);
     far.lend(begun);
-    const std::vector<size_t> sizes = {size / 7 + 4, 4100, size / 5};  // of one copy
-    constexpr int kCopies = 4;
-    size_t bytes = 0;
-    for (const size_t one : sizes) bytes += kCopies * FarMemory::whole(one);
-    far.reserve(bytes + FarMemory::whole(sizes.back()));
     std::vector<std::pair<std::byte*, std::byte*>> lent;
     for (int copy = 0; copy < kCopies; ++copy)
       for (const size_t one : sizes) {

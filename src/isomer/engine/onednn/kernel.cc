@@ -195,13 +195,14 @@ std::vector<bool> counted(const KernelRun& run, const std::vector<onednn::PlanKe
 
 using Once = std::function<Result<double>()>;
 
-/// Returns the microseconds of runs whose weights are always equally far away: around 15 ms of runs, or about half of
-/// that if there is only one copy; more if there are fewer than nine, and less if there are many.
+/// Returns the microseconds of runs whose weights are always equally far away: 4 to 8 ms of runs; more if there are
+/// fewer than nine, and less if there are many. Longer measurements agree no better, since the speed of a machine
+/// changes from one second to the next.
 Result<std::vector<double>> settled_samples(const Once& once, size_t copies) {
   constexpr size_t kWarmup = 2, kMinRuns = 9, kMaxRuns = 40, kManyRuns = 400;
   constexpr size_t kMinLongRuns = 4;  // if they take so long that they differ less
-  constexpr double kSeconds = 0.015, kLongSeconds = 0.06, kWarmupSeconds = 0.004;
-  constexpr double kMinSeconds = 0.008;   // if caches matter: their contents change from one moment to the next
+  constexpr double kSeconds = 0.008, kLongSeconds = 0.06, kWarmupSeconds = 0.004;
+  constexpr double kMinSeconds = 0.004;   // if caches matter: their contents change from one moment to the next
   constexpr double kManySeconds = 0.002;  // of many runs, whose differences average out
   constexpr size_t kRounds = 8;           // until the third level of cache has reached a steady state
   Stopwatch watch;

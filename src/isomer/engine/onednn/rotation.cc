@@ -164,8 +164,8 @@ Rotation::Rotation(const Plan& plan, FarMemory& far, const Options& options) {
     bytes += count * FarMemory::whole(of_constant);
     largest = std::max(largest, FarMemory::whole(of_constant));
   }
-  far.reserve(bytes + largest);  // so much may be left out where the ring begins again
-  // A model's weights of so many bytes may be in a cache; what the ring lends was not read for longer.
+  far.reserve(bytes + largest);  // the end of the ring may be skipped
+  // In a model, so few weights may stay in a cache, but the next bytes of the ring were not read recently.
   if (bytes <= cached_bytes()) far.read_next(bytes);
 }
 

@@ -1,11 +1,12 @@
 #include "isomer/engine/ort/ort.h"
 
 #include <algorithm>
-#include <map>
+#include <optional>
 
 #include "isomer/base/stats.h"
 #include "isomer/engine/ort/kernel.h"
 #include "isomer/engine/ort/planner.h"
+#include "isomer/engine/ort/turns.h"
 #include "isomer/engine/worker/worker_engine.h"
 
 namespace isomer {
@@ -17,28 +18,6 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kCpu = "CPUExecutionProvider";
-
-/// Nearer weights are measured at this distance: as many bytes evict the second level of cache.
-constexpr double kLeastDistance = 4 << 20;
-
-/// Kernels whose weights are equally far away, and which together access no more bytes than that.
-struct Turn {
-  std::vector<size_t> kernels = {};
-  double bytes = 0;
-};
-
-/// Returns the bytes of all values of a kernel; its operands twice, since they are written again before each run.
-double accessed_bytes(const KernelRun& run) {
-  double bytes = 0;
-  for (ValueId value = 0; value < run.graph.num_values(); ++value) {
-    const TensorType& type = run.graph.type(value);
-    const auto dims = type.shape ? concrete(*type.shape) : std::nullopt;
-    if (!dims || type.dtype == DType::String) continue;
-    const int times = run.graph.producer_node(value).is_input() ? 2 : 1;
-    bytes += times * static_cast<double>(Tensor::byte_size(type.dtype, *dims));
-  }
-  return bytes;
-}
 
 /// Returns the time of a kernel from the worker's answer.
 Result<KernelTime> time_of(const json& timed, double overhead_us) {
@@ -113,39 +92,33 @@ Result<Message> OrtEngine::ask(const Model& model, json header) {
 
 std::vector<Result<KernelTime>> OrtEngine::time_kernels(std::span<const KernelRun> runs, double overhead_us) {
   std::vector<Result<KernelTime>> times(runs.size());
-  std::map<double, std::vector<Turn>> turns;  // by distance
+  std::vector<std::optional<KernelAccess>> accesses(runs.size());
   json kernels = json::array();
   for (size_t i = 0; i < runs.size(); ++i) {
     auto kernel = written(runs[i], fmt::format("kernel{}.onnx", i));
     kernels.push_back(kernel ? std::move(*kernel) : json());
-    if (!kernel) {
+    if (kernel)
+      accesses[i] = access_of(runs[i]);
+    else
       times[i] = tl::unexpected<Error>(kernel.error());
-      continue;
-    }
-    const double distance = std::max(runs[i].weights.distance, kLeastDistance), bytes = accessed_bytes(runs[i]);
-    auto& of_distance = turns[distance];
-    if (of_distance.empty() || of_distance.back().bytes + bytes > distance) of_distance.push_back({});
-    of_distance.back().kernels.push_back(i);
-    of_distance.back().bytes += bytes;
   }
-  for (const auto& [distance, of_distance] : turns)
-    for (const Turn& turn : of_distance) {
-      const auto time = [&](std::span<const size_t> in_turn, double evicted) -> Status {
-        json asked = json::array();
-        for (const size_t i : in_turn) asked.push_back(kernels[i]);
-        ISOMER_TRY(const json timed, time_in_turn(std::move(asked), evicted));
-        for (size_t t = 0; t < in_turn.size(); ++t) times[in_turn[t]] = time_of(timed[t], overhead_us);
-        return {};
-      };
-      const auto count = static_cast<double>(turn.kernels.size());
-      const Status all = time(turn.kernels, distance - turn.bytes * (count - 1) / count);
-      if (all) continue;
-      for (const size_t& i : turn.kernels) {
-        // One of them may have ended the worker.
-        const Status alone = count > 1 && !deadline().passed() ? time({&i, 1}, distance) : all;
-        if (!alone) times[i] = tl::unexpected<Error>(alone.error());
-      }
+  const auto time = [&](std::span<const size_t> in_turn, double evicted) -> Status {
+    if (deadline().passed()) return fail("no time is left to measure it");
+    json asked = json::array();
+    for (const size_t i : in_turn) asked.push_back(kernels[i]);
+    ISOMER_TRY(const json timed, time_in_turn(std::move(asked), evicted));
+    for (size_t t = 0; t < in_turn.size(); ++t) times[in_turn[t]] = time_of(timed[t], overhead_us);
+    return {};
+  };
+  for (const Turn& turn : pack_turns(accesses)) {
+    const Status all = time(turn.kernels, turn.evicted);
+    if (all) continue;
+    for (const size_t& i : turn.kernels) {
+      // One of them may have ended the worker.
+      const Status alone = turn.kernels.size() == 1 ? all : time({&i, 1}, accesses[i]->distance);
+      if (!alone) times[i] = tl::unexpected<Error>(alone.error());
     }
+  }
   return times;
 }
 
@@ -162,6 +135,7 @@ Result<json> OrtEngine::time_in_turn(json kernels, double evicted) {
   ISOMER_TRY(const auto warming_path, write(warming, "warming.onnx"));
   constexpr double kForever = 1e9;  // JSON has no infinity
   const double seconds = 0.012 + 0.003 * static_cast<double>(kernels.size());
+  constexpr double kLongSeconds = 0.05;
   json question = {{"op", "kernels"},
                    {"kernels", std::move(kernels)},
                    {"warming", warming_path.string()},
@@ -172,7 +146,7 @@ Result<json> OrtEngine::time_in_turn(json kernels, double evicted) {
                    {"warmup", 2},
                    {"min_runs", 9},
                    {"min_long_runs", 5},
-                   {"long_seconds", 0.05},
+                   {"long_seconds", std::max(kLongSeconds, seconds)},
                    {"max_runs", 30},
                    {"seconds", seconds}};
   question.update(settings());

@@ -98,14 +98,6 @@ def read_tensor(value):
     return {"dtype": dtype, "dims": dims, "bytes": size}, data
 
 
-def counts(event, count, request):
-    """Whether an event belongs to the kernel."""
-    operator = event["args"]["op_name"]
-    if count:
-        return operator == count
-    return operator not in ("ReorderInput", "ReorderOutput") and not event["name"].startswith(request["harness"])
-
-
 class OrtWorker(Worker):
     def __init__(self):
         super().__init__()
@@ -127,32 +119,22 @@ class OrtWorker(Worker):
         every run: of all nodes but reorders and those of the harness, or only of the operator "count"; or an error. After two
         turns to warm up, the bytes "evicted" are read before each turn. Before each run, the operands are touched, as if a
         kernel before had just made them; and a small model is run, so that ONNX Runtime's own code is as near as it is
-        between two nodes. When no time is "left", what has run counts."""
+        between two nodes. Stops after "left" seconds; what has hardly run until then has an error."""
         clock = time.perf_counter
         stop = clock() + request["left"]
-        kernels, errors = {}, {}  # by number
-        for number, each in enumerate(request["kernels"]):
-            try:
-                kernels[number] = Kernel(open_session({**request, **each}, profile=f"{request['profile']}_{number}"))
-            except Exception as error:
-                errors[number] = error
+        self.prepare(request)
+        turn = [TimedInTurn(request, number) for number in range(len(request["kernels"]))]
+        for one in turn:
+            one.attempt(one.open, stop)
 
         def take_turns():
-            for number, kernel in list(kernels.items()):
-                if clock() >= stop:
-                    return
-                try:
-                    self.warm(request)
-                    kernel.touch()
-                    kernel.run()
-                except Exception as error:
-                    errors[number] = error
-                    del kernels[number]
+            for one in turn:
+                one.attempt(lambda: (self.warm(), one.run()), stop)
 
         for _ in range(request["warmup"]):
             take_turns()
         begin, done = clock(), 0
-        while kernels and done < request["max_runs"] and clock() < stop:
+        while done < request["max_runs"] and clock() < stop and any(one.error is None for one in turn):
             passed = clock() - begin
             if done >= request["min_runs"] and passed >= request["seconds"]:
                 break
@@ -161,32 +143,28 @@ class OrtWorker(Worker):
             self.evict(request["evicted"])
             take_turns()
             done += 1
-        answers = []
-        for number, each in enumerate(request["kernels"]):
-            if number in errors:
-                answers.append({"error": str(errors[number]).strip() or type(errors[number]).__name__})
-                continue
-            nodes = [times for event, times in kernels[number].reported().values() if counts(event, each["count"], request)]
-            us = [sum(of_run) for of_run in zip(*nodes)][request["warmup"] :]
-            answers.append({"us": us, "launches": len(nodes)} if us or not nodes else {"error": "no time is left to measure it"})
-        return {"kernels": answers}, []
+        return {"kernels": [one.answer() for one in turn]}, []
 
-    def warm(self, request):
-        """Runs the small model. Nothing reads its profile, so the model is opened again before that becomes large."""
+    def prepare(self, request):
+        """Makes what is evicted with, and the small model. Nothing reads the profile of that, so that the model is opened again
+        before its profile becomes large."""
+        count = int(request["evicted"]) // 4
+        if self.far.size < count:
+            self.far = np.ones(count, dtype=np.float32)
         if self.warmed is not None and self.warmings >= 5000:
             os.remove(self.warmed.session.end_profiling())
             self.warmed = None
         if self.warmed is None:
             self.warmings = 0
             self.warmed = Kernel(open_session({**request, "path": request["warming"]}, profile=request["profile"] + "_warming"))
+
+    def warm(self):
         self.warmings += 1
         self.warmed.run()
 
     def evict(self, size):
         """Only reads: between two uses of a weight, a model touches other weights, which are clean."""
         count = int(size) // 4
-        if self.far.size < count:
-            self.far = np.ones(count, dtype=np.float32)
         if count > 0:
             self.far[:count].max()
 
@@ -201,6 +179,51 @@ class OrtWorker(Worker):
             profiled.run()
         nodes = [times for _, times in profiled.reported().values()]
         return {"whole": whole, "reported": [sum(of_run) for of_run in zip(*nodes)]}, []
+
+
+class TimedInTurn:
+    """One of the models of a request. Without an error, it can run."""
+
+    def __init__(self, request, number):
+        self.request = request
+        self.each = request["kernels"][number]
+        self.profile = f"{request['profile']}_{number}"
+        self.kernel = None
+        self.error = None
+        self.runs = 0
+
+    def attempt(self, step, stop):
+        """Does a step unless an earlier one failed or no time is left. An exception would keep all that its frames name."""
+        if self.error is not None or time.perf_counter() >= stop:
+            return
+        try:
+            step()
+        except Exception as error:
+            self.error = str(error).strip() or type(error).__name__
+
+    def open(self):
+        self.kernel = Kernel(open_session({**self.request, **self.each}, profile=self.profile))
+
+    def run(self):
+        self.kernel.touch()
+        self.kernel.run()
+        self.runs += 1
+
+    def answer(self):
+        nodes = [] if self.kernel is None else [us for event, us in self.kernel.reported().values() if self.counts(event)]
+        if self.error is None and self.runs < self.request["warmup"] + self.request["min_long_runs"]:
+            self.error = "no time is left to measure it"
+        if self.error is not None:
+            return {"error": self.error}
+        return {"us": [sum(of_run) for of_run in zip(*nodes)][self.request["warmup"] :], "launches": len(nodes)}
+
+    def counts(self, event):
+        """Whether an event belongs to the kernel."""
+        operator = event["args"]["op_name"]
+        if self.each["count"]:
+            return operator == self.each["count"]
+        reorders = ("ReorderInput", "ReorderOutput")
+        return operator not in reorders and not event["name"].startswith(self.request["harness"])
 
 
 class Kernel:
