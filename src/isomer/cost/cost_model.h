@@ -69,7 +69,7 @@ class CostModel {
   virtual Result<std::vector<PlannedKernel>> kernels(const Candidate& candidate) = 0;
   /// Announces the candidates that will be costed next, with the same boundary, so that kernels of several candidates
   /// can be measured together. nullptr: none. A wrong announcement costs only time.
-  virtual void expect(NextCandidates /*next*/) {}
+  virtual void expect(NextCandidates /*next*/) {}  // NOLINT(performance-unnecessary-value-param): it is kept
   /// After the deadline nothing more is measured: a cost that is still unknown is an Error.
   virtual void measure_until(const Deadline& /*deadline*/) {}
   /// Returns the part of a candidate's latency, in microseconds, that has been measured already; 0 if the engine would

@@ -4,9 +4,9 @@
 #include <cassert>
 #include <cstdint>
 #include <cstring>
-#include <random>
 #include <vector>
 
+#include "isomer/base/rng.h"
 #include "isomer/engine/kernels.h"
 
 namespace isomer::onednn {
@@ -16,11 +16,11 @@ constexpr size_t kLine = AlignedBytes::kAlignment;
 
 /// Returns numbers from 0.5 to 1 whose two halves are equal: each is the number rounded to BFloat16.
 std::vector<uint32_t> random_pairs(size_t count) {
-  std::mt19937 rng(1);
+  Rng rng(1);
   constexpr uint32_t kMantissa = 0x7f, kHalf = 0x3f00;
   std::vector<uint32_t> pairs;
   for (size_t i = 0; i < count; ++i) {
-    const uint32_t half = (static_cast<uint32_t>(rng()) & kMantissa) | kHalf;
+    const uint32_t half = (static_cast<uint32_t>(rng.next()) & kMantissa) | kHalf;
     pairs.push_back(half << 16U | half);
   }
   return pairs;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "isomer/engine/kernels.h"
 #include "isomer/engine/onednn/caches.h"
 #include "isomer/engine/onednn/plan_state.h"
 #include "isomer/engine/onednn/threads.h"

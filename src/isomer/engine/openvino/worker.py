@@ -90,7 +90,7 @@ class OpenvinoWorker(Worker):
         """Microseconds of one run of a model's nodes, without reorders, as OpenVINO reports them: a mean for each of some
         compilations of it. Between two runs, as many bytes as "distance" are touched, then the operands, as if a kernel
         before had just made them."""
-        far = np.ones(max(int(request["distance"]), 1 << 22) // 4, dtype=np.float32)
+        far = self.far(max(request["distance"], 1 << 22))
         rounds = [Kernel(self.open(request, profiled=True)).mean_us(request, far) for _ in range(request["rounds"])]
         return {"us": [us for us, _, _ in rounds], "launches": rounds[0][1], "runs": sum(runs for _, _, runs in rounds)}, []
 
@@ -140,7 +140,8 @@ class Kernel:
         end = clock() + request["seconds"]
         min_runs = request["warmup"] + request["min_runs"]
         while done < min_runs or (done < request["max_runs"] and clock() < end):
-            far.max()
+            if done >= request["warmup"]:
+                far.max()
             self.touch()
             self.run()
             done += 1

@@ -102,7 +102,6 @@ class OrtWorker(Worker):
     def __init__(self):
         super().__init__()
         self.warmed, self.warmings = None, 0
-        self.far = np.empty(0, dtype=np.float32)
 
     def open(self, request):
         return open_session(request)
@@ -123,6 +122,7 @@ class OrtWorker(Worker):
         clock = time.perf_counter
         stop = clock() + request["left"]
         self.prepare(request)
+        far = self.far(request["evicted"])
         turn = [TimedInTurn(request, number) for number in range(len(request["kernels"]))]
         for one in turn:
             one.attempt(one.open, stop)
@@ -140,17 +140,14 @@ class OrtWorker(Worker):
                 break
             if done >= request["min_long_runs"] and passed >= request["long_seconds"]:
                 break
-            self.evict(request["evicted"])
+            # Only reads: between two uses of a weight, a model touches other weights, which are clean.
+            far.max(initial=0)
             take_turns()
             done += 1
         return {"kernels": [one.answer() for one in turn]}, []
 
     def prepare(self, request):
-        """Makes what is evicted with, and the small model. Nothing reads the profile of that, so that the model is opened again
-        before its profile becomes large."""
-        count = int(request["evicted"]) // 4
-        if self.far.size < count:
-            self.far = np.ones(count, dtype=np.float32)
+        """Opens the small model. Nothing reads its profile, so it is opened again before that becomes large."""
         if self.warmed is not None and self.warmings >= 5000:
             os.remove(self.warmed.session.end_profiling())
             self.warmed = None
@@ -161,12 +158,6 @@ class OrtWorker(Worker):
     def warm(self):
         self.warmings += 1
         self.warmed.run()
-
-    def evict(self, size):
-        """Only reads: between two uses of a weight, a model touches other weights, which are clean."""
-        count = int(size) // 4
-        if count > 0:
-            self.far[:count].max()
 
     def overhead(self, request, payload):
         """Microseconds of every run of a model, and those that ONNX Runtime reports for its nodes when it is asked."""
