@@ -26,9 +26,10 @@ constexpr size_t kSmall = 4096;  // constants may be attributes, such as factors
 /// Returns how many bytes may stay in a cache while the rest of the ring is read. A third level that holds the complete
 /// ring is shared with so many cores that little of it is left.
 size_t cached_bytes() {
+  constexpr auto kRing = static_cast<int64_t>(kFarthestWeights);
   constexpr int64_t kAtLeast = 32 << 20;
   const int64_t third = third_level_bytes();
-  return static_cast<size_t>(third < kFarthestWeights ? third : kAtLeast);
+  return static_cast<size_t>(third < kRing ? third : kAtLeast);
 }
 
 /// Returns the bytes of each constant of a program that its kernels read; 0 for others.
