@@ -79,6 +79,20 @@ TEST(Rotation, CopiesWhatIsMoreThanNumbers) {
   for (int run = 0; run < 4; ++run) EXPECT_TRUE(rotation.run(inputs).has_value());
 }
 
+TEST(Rotation, ReadsOtherNumbersInPlaceOfLargeWeights) {
+  FarMemory far;
+  const Graph graph = products();
+  std::vector<Tensor> inputs = inputs_of(graph);
+  const Plan plan = plan_of(graph, inputs);
+  const Tensor outputs = plan.run(inputs)->front();
+  Rotation one(plan, far, {.kernels = plan.kernels().size()});
+  ASSERT_TRUE(one.run(inputs).has_value());
+  EXPECT_EQ(one.outputs()[0], outputs) << "a single copy is the original";
+  Rotation two(plan, far, {.copies = 2, .kernels = plan.kernels().size()});
+  ASSERT_TRUE(two.run(inputs).has_value());
+  EXPECT_NE(two.outputs()[0], outputs);
+}
+
 TEST(Rotation, TakesNoMoreThanItsLimit) {
   FarMemory far;
   const Graph graph = products();

@@ -115,7 +115,7 @@ std::vector<Result<KernelTime>> OrtEngine::time_kernels(std::span<const KernelRu
     if (all) continue;
     for (const size_t& i : turn.kernels) {
       // One of them may have ended the worker.
-      const Status alone = turn.kernels.size() == 1 ? all : time({&i, 1}, accesses[i]->distance);
+      const Status alone = turn.kernels.size() == 1 ? all : time({&i, 1}, pack_turns({&accesses[i], 1})[0].evicted);
       if (!alone) times[i] = tl::unexpected<Error>(alone.error());
     }
   }

@@ -184,7 +184,8 @@ class TimedInTurn:
         self.runs = 0
 
     def attempt(self, step, stop):
-        """Does a step unless an earlier one failed or no time is left. An exception would keep all that its frames name."""
+        """Does a step unless an earlier one failed or no time is left. Keeps only the message of an exception, which itself would
+        keep all sessions of the request alive."""
         if self.error is not None or time.perf_counter() >= stop:
             return
         try:
