@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "isomer/base/stopwatch.h"
 #include "isomer/engine/onednn/threads.h"
@@ -20,22 +21,39 @@ float arithmetic() {
 
 }  // namespace
 
-Result<KernelTime> NoiseFilter::time(const Measure& measure) {
+bool NoiseFilter::is_quiet(double probe) const {
   constexpr double kHardlyLonger = 1.08;
+  // The fastest of all may be a moment at a higher clock rate, which few measurements meet.
+  return probe <= kHardlyLonger * probes_[probes_.size() / 4];
+}
+
+double NoiseFilter::next_probe() {
+  const double probe = probe_();
+  probes_.insert(std::ranges::upper_bound(probes_, probe), probe);
+  return probe;
+}
+
+double NoiseFilter::probe_when_quiet() {
+  constexpr size_t kPatience = 8000, kShare = 3;  // about 3 s, and a seventh of the time of kernels
+  double probe = next_probe();
+  for (; !is_quiet(probe) && waited_ < kShare * probes_.size() + kPatience; ++waited_) probe = probe_();
+  return probe;
+}
+
+Result<KernelTime> NoiseFilter::time(const Measure& measure) {
   constexpr int kMaxTries = 8;
   constexpr double kPatience = 3, kShare = 0.25;  // repetitions take these seconds and this share of what was needed
   KernelTime quietest;
   double min_longer = std::numeric_limits<double>::infinity();
   for (int tries = 0; tries < kMaxTries; ++tries) {
     if (tries > 0 && repeated_seconds_ > kShare * first_seconds_ + kPatience) break;
+    const double before = probe_when_quiet();
     const Stopwatch watch;
-    const double before = probe_();
     ISOMER_TRY(const KernelTime time, measure());
-    const double behind = probe_();
-    shortest_ = std::min({shortest_, before, behind});
+    const double behind = next_probe();
     (tries == 0 ? first_seconds_ : repeated_seconds_) += watch.seconds();
     const double longer = std::max(before, behind);
-    if (longer <= kHardlyLonger * shortest_) return time;
+    if (is_quiet(longer)) return time;
     if (longer < min_longer) quietest = time;
     min_longer = std::min(min_longer, longer);
   }

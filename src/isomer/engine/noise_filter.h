@@ -3,15 +3,15 @@
 // virtual machine cannot see that), the same kernel may take half as long again a second later.
 
 #include <functional>
-#include <limits>
+#include <vector>
 
 #include "isomer/base/result.h"
 #include "isomer/engine/kernels.h"
 
 namespace isomer {
 
-/// Repeats measurements that other load disturbed. Costs are sums of kernels that were measured at different times, so
-/// all must be measured under the same conditions. Not thread-safe.
+/// Waits until other load ends, and repeats measurements that it disturbed. Costs are sums of kernels that were
+/// measured at different times, so all must be measured under the same conditions. Not thread-safe.
 class NoiseFilter {
  public:
   /// Does a fixed amount of work and returns the time that it took, in any unit.
@@ -20,14 +20,20 @@ class NoiseFilter {
 
   explicit NoiseFilter(Probe probe) : probe_(std::move(probe)) {}
 
-  /// Returns the first measurement before and after which the probe was hardly slower than its fastest time so far; if
-  /// there is none after several tries, the one with the fastest probes. Fails when a measurement fails.
+  /// Returns the first measurement before and after which the probe was hardly slower than a quarter of its times so
+  /// far; if there is none after several tries, the one with the fastest probes. Waits and tries only for a share of
+  /// the time of all measurements, since other load may last. Fails when a measurement fails.
   Result<KernelTime> time(const Measure& measure);
 
  private:
+  bool is_quiet(double probe) const;
+  double next_probe();
+  double probe_when_quiet();
+
   Probe probe_;
-  double shortest_ = std::numeric_limits<double>::infinity();  // of the probe
-  double first_seconds_ = 0;                                   // of first measurements, which were needed anyway
+  std::vector<double> probes_ = {};  // times, ascending; without those that were only waited for
+  size_t waited_ = 0;                // number of those
+  double first_seconds_ = 0;         // of first measurements, which were needed anyway
   double repeated_seconds_ = 0;
 };
 

@@ -7,39 +7,63 @@
 namespace isomer {
 namespace {
 
-/// Returns the result for consecutive measurements with these times, when the probe takes `probes`.
-double time_of(const std::vector<double>& times, const std::vector<double>& probes) {
-  size_t probed = 0, measured = 0;
-  NoiseFilter noise_filter([&] { return probes.at(probed++); });
-  const auto time = noise_filter.time([&]() -> Result<KernelTime> { return KernelTime{.us = times.at(measured++)}; });
-  EXPECT_EQ(probed, 2 * measured);
-  EXPECT_LE(measured, 8U);
-  return time->us;
-}
-
-TEST(NoiseFilter, TakesTheFirstTimeOfAQuietMachine) { EXPECT_EQ(time_of({5}, {1, 1.01}), 5); }
-
-TEST(NoiseFilter, MeasuresAgainWhatWasDisturbedAtEitherEnd) {
-  EXPECT_EQ(time_of({5, 4, 3}, {1, 1.4, 1.4, 1, 1, 1}), 3);
-  EXPECT_EQ(time_of({5, 6}, {1, 1.4, 1, 1}), 6) << "an undisturbed time, though a longer one";
-  EXPECT_EQ(time_of({5, 6}, {2, 1, 1, 1}), 6) << "the probe was always disturbed before";
-}
-
-TEST(NoiseFilter, TakesTheQuietestTimeOfAMachineThatIsNeverQuiet) {
-  std::vector<double> probes(16, 2);
-  probes[0] = 1;
-  probes[6] = probes[7] = 1.5;
-  EXPECT_EQ(time_of({9, 8, 7, 6, 5, 8, 9, 8}, probes), 6) << "not the shortest, which caches may have made so";
-}
-
-TEST(NoiseFilter, RemembersHowFastTheMachineIs) {
-  std::vector<double> probes{1, 1, 1.4, 1.4, 1, 1};
+/// A machine whose probes take these times, one after the other; the last one as often as needed.
+struct Machine {
+  std::vector<double> probes;
+  std::vector<double> times = {};  // of consecutive measurements
   size_t probed = 0;
-  NoiseFilter noise_filter([&] { return probes.at(probed++); });
+  size_t measured = 0;
+  NoiseFilter noise_filter{[this] { return probes[std::min(probed++, probes.size() - 1)]; }};
+
+  double time() {
+    return noise_filter.time([this]() -> Result<KernelTime> { return KernelTime{.us = times.at(measured++)}; })->us;
+  }
+};
+
+TEST(NoiseFilter, TakesTheFirstTimeOfAQuietMachine) {
+  Machine machine{{1, 1.01}, {5}};
+  EXPECT_EQ(machine.time(), 5);
+  EXPECT_EQ(machine.probed, 2U);
+}
+
+TEST(NoiseFilter, WaitsForAQuietMachine) {
+  Machine machine{{1, 1, 1.4, 1.4, 1.4, 1, 1}, {5, 6}};
+  EXPECT_EQ(machine.time(), 5);
+  EXPECT_EQ(machine.time(), 6);
+  EXPECT_EQ(machine.probed, 7U);
+  EXPECT_EQ(machine.measured, 2U) << "nothing is measured while the machine is not quiet";
+}
+
+TEST(NoiseFilter, MeasuresAgainWhatWasDisturbed) {
+  Machine machine{{1, 1, 1, 1, /**/ 1, 1.4, /**/ 1.4, 1, 1.4, /**/ 1}, {8, 7, /**/ 5, 4, 3}};
+  machine.time();
+  machine.time();
+  EXPECT_EQ(machine.time(), 3);
+  EXPECT_EQ(machine.measured, 5U);
+}
+
+TEST(NoiseFilter, ComparesWithUsualSpeedAndNotWithTheHighest) {
+  Machine machine{{1, 1.2}, std::vector<double>(10, 5)};
+  for (int i = 0; i < 5; ++i) machine.time();
+  EXPECT_LE(machine.measured, 6U) << "the machine was faster only once";
+  const size_t before = machine.measured;
+  machine.time();
+  EXPECT_EQ(machine.measured, before + 1);
+}
+
+TEST(NoiseFilter, TakesTheQuietestTimeOfAMachineThatStaysDisturbed) {
+  double probe = 1;
+  NoiseFilter noise_filter([&] { return probe; });
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(noise_filter.time([]() -> Result<KernelTime> { return KernelTime{}; }));
+  probe = 2;
   int measured = 0;
-  const auto measure = [&]() -> Result<KernelTime> { return KernelTime{.us = static_cast<double>(++measured)}; };
-  EXPECT_EQ(noise_filter.time(measure)->us, 1);
-  EXPECT_EQ(noise_filter.time(measure)->us, 3);
+  const auto time = noise_filter.time([&]() -> Result<KernelTime> {
+    ++measured;
+    probe = measured == 3 || measured == 4 ? 1.5 : 2;  // behind the third one; before and behind the fourth one
+    return KernelTime{.us = 10.0 - measured};
+  });
+  EXPECT_EQ(time->us, 6) << "not the shortest, which caches may have made so";
+  EXPECT_EQ(measured, 8);
 }
 
 TEST(NoiseFilter, FailsWithTheMeasurement) {
