@@ -358,6 +358,22 @@ TEST(PlannedNetworks, ConcatenationsOfConcatenations) {
                                            fmt::format("j = Concat({}) {{{{axis={}}}}}", parts, axis));
 }
 
+TEST(PlannedNetworks, ConcatenationsOfOneOperand) {
+  for (const char* const parts : {"p, p", "p", "p, r", "p, x"})
+    expect_as_predicted(fmt::format(R"(
+      input x: f32[1,16,14,14]
+      w = f32[16,16,1,1]{{seed 1}}
+      c = Conv(x, w) {{strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}}
+      r = Relu(c)
+      p = Concat(r) {{axis=1}}
+      s = Concat({}) {{axis=1}}
+      t = Concat(s) {{axis=0}}
+      y = MaxPool(t) {{kernel_shape=[2,2], strides=[1,1], dilations=[1,1], pads=[0,0,0,0]}}
+      return y
+    )",
+                                    parts));
+}
+
 TEST(PlannedNetworks, ProductsThatAddBeforeAndAfterAFunction) {
   const auto graph = parse_graph(R"(
       input x: f32[1,64]

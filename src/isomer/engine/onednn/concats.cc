@@ -5,11 +5,12 @@
 
 #include "isomer/base/hash.h"
 #include "isomer/engine/onednn/kernel_traits.h"
+#include "isomer/engine/onednn/views.h"
 
 namespace isomer::onednn {
 namespace {
 
-bool is_concat(const Node& node) { return node.op->has(Trait::Concatenation); }
+bool is_concat(const Node& node) { return node.op->has(Trait::Concatenation) && !is_removed(node); }
 
 }  // namespace
 
@@ -47,6 +48,7 @@ std::vector<ValueId> ConcatPlaces::operands(const Node& concat) const {
   const Beginning beginning = beginnings_.empty() ? Beginning() : beginnings_[concat.result()];
   std::vector<ValueId> operands(given.begin() + static_cast<ptrdiff_t>(beginning.length), given.end());
   if (beginning.length > 0) operands.insert(operands.begin(), beginning.whole);
+  for (ValueId& operand : operands) operand = remaining_value(graph_, operand);
   return operands;
 }
 
@@ -88,7 +90,7 @@ bool ConcatPlaces::likes_blocks(ValueId value, int depth) const {
   const Node& node = graph_.producer_node(value);
   if (depth == 0) return false;
   const Blocks blocks = kernel_traits(node).blocks;
-  const bool removed = stage_ == Stage::Given && node.op->has(Trait::Identity);
+  const bool removed = stage_ == Stage::Given && is_removed(node);
   if (blocks != Blocks::Passed && !removed) return blocks == Blocks::Preferred;
   return likes_blocks(graph_.operands(node)[0], depth - 1);
 }

@@ -30,6 +30,26 @@ TEST(Corners, ConcatenatesAlongAnAxisThatIsCountedFromTheBack) {
   )");
 }
 
+TEST(Corners, CopiesNothingForAConcatenationOfOneOperand) {
+  expect_as_reference("input x: f32[2,4]\ny = Concat(x) {axis=1}\nreturn y");
+  const auto kernels = [](const char* passes_on, const char* last) {
+    const Graph graph = graph_of(fmt::format(R"(
+      input a: f32[1,4]
+      input b: f32[1,6]
+      e = Exp(a)
+      c = {} {{axis=0}}
+      d = Sin(c)
+      y = Concat(c, b, d) {{axis=1}}
+      z = {}
+      return z
+    )",
+                                             passes_on, last));
+    expect_as_reference(graph, inputs_of(graph));
+    return plan_of(graph, inputs_of(graph)).kernels().size();
+  };
+  EXPECT_EQ(kernels("Concat(e)", "Concat(y) {axis=1}"), kernels("Softmax(e)", "Tanh(y)") - 2);
+}
+
 TEST(Corners, ReducesTheOnlyPixelOfEachOfManyImages) {
   expect_as_reference("input x: f32[2,4,1]\ny = ReduceMean(x) {axes=[2], keepdims=0}\nreturn y");
   expect_as_reference("input x: f32[3,4,1,1]\ny = ReduceMax(x) {axes=[2,3], keepdims=1}\nreturn y");

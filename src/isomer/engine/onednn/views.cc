@@ -16,7 +16,10 @@ bool starts_at_block(const Node& slice, onednn::Form block) {
 
 }  // namespace
 
-bool is_removed(const Node& node) { return node.op->has(Trait::Identity) && node.num_results == 1; }
+bool is_removed(const Node& node) {
+  if (node.op->has(Trait::Concatenation)) return node.num_operands == 1;
+  return node.op->has(Trait::Identity) && node.num_results == 1;
+}
 
 ValueId remaining_value(const Graph& graph, ValueId value) {
   while (is_removed(graph.producer_node(value))) value = graph.operands(graph.producer_node(value))[0];
