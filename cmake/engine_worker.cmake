@@ -5,7 +5,7 @@ function(isomer_worker engine)
   string(SUBSTRING ${start} 0 1 start)
   string(SUBSTRING ${engine} 1 -1 rest)
   set(folder ${CMAKE_SOURCE_DIR}/src/isomer/engine)
-  isomer_embed("${folder}/worker/worker.py;${folder}/${engine}/worker.py" ${engine}_worker k${start}${rest}Worker)
+  isomer_embed("${folder}/worker/worker.py;${folder}/worker/noise_filter.py;${folder}/${engine}/worker.py" ${engine}_worker k${start}${rest}Worker)
   target_sources(isomer_engine PRIVATE ${CMAKE_BINARY_DIR}/generated/${engine}_worker.cc)
 endfunction()
 

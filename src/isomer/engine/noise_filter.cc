@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "isomer/base/stopwatch.h"
@@ -21,10 +22,11 @@ float arithmetic() {
 
 }  // namespace
 
-bool NoiseFilter::is_quiet(double probe) const {
-  constexpr double kHardlyLonger = 1.08;
+double NoiseFilter::slowdown(double probe) const {
+  constexpr double kHardlyLonger = 1.08, kPower = 0.8;  // not all kernels wait for arithmetic units
   // The fastest of all may be a moment at a higher clock rate, which few measurements meet.
-  return probe <= kHardlyLonger * probes_[probes_.size() / 4];
+  const double longer = probe / probes_[probes_.size() / 4];
+  return longer <= kHardlyLonger ? 1 : std::pow(longer, kPower);
 }
 
 double NoiseFilter::next_probe() {
@@ -35,8 +37,10 @@ double NoiseFilter::next_probe() {
 
 double NoiseFilter::probe_when_quiet() {
   constexpr size_t kPatience = 8000, kShare = 3;  // about 3 s, and a seventh of the time of kernels
+  constexpr size_t kAtOnce = 800;
   double probe = next_probe();
-  for (; !is_quiet(probe) && waited_ < kShare * probes_.size() + kPatience; ++waited_) probe = probe_();
+  const size_t end = std::min(waited_ + kAtOnce, kShare * probes_.size() + kPatience);
+  for (; slowdown(probe) > 1 && waited_ < end; ++waited_) probe = probe_();
   return probe;
 }
 
@@ -44,7 +48,7 @@ Result<KernelTime> NoiseFilter::time(const Measure& measure) {
   constexpr int kMaxTries = 8;
   constexpr double kPatience = 3, kShare = 0.25;  // repetitions take these seconds and this share of what was needed
   KernelTime quietest;
-  double min_longer = std::numeric_limits<double>::infinity();
+  double min_longest = std::numeric_limits<double>::infinity();
   for (int tries = 0; tries < kMaxTries; ++tries) {
     if (tries > 0 && repeated_seconds_ > kShare * first_seconds_ + kPatience) break;
     const double before = probe_when_quiet();
@@ -52,10 +56,15 @@ Result<KernelTime> NoiseFilter::time(const Measure& measure) {
     ISOMER_TRY(const KernelTime time, measure());
     const double behind = next_probe();
     (tries == 0 ? first_seconds_ : repeated_seconds_) += watch.seconds();
-    const double longer = std::max(before, behind);
-    if (is_quiet(longer)) return time;
-    if (longer < min_longer) quietest = time;
-    min_longer = std::min(min_longer, longer);
+    const double longest = std::max(before, behind);
+    if (longest < min_longest) {
+      quietest = time;
+      const double slower = slowdown((before + behind) / 2);
+      quietest.us /= slower;
+      quietest.spread /= slower;
+    }
+    min_longest = std::min(min_longest, longest);
+    if (slowdown(longest) == 1) return time;
   }
   return quietest;
 }

@@ -21,12 +21,14 @@ class NoiseFilter {
   explicit NoiseFilter(Probe probe) : probe_(std::move(probe)) {}
 
   /// Returns the first measurement before and after which the probe was hardly slower than a quarter of its times so
-  /// far; if there is none after several tries, the one with the fastest probes. Waits and tries only for a share of
-  /// the time of all measurements, since other load may last. Fails when a measurement fails.
+  /// far. If there is none after several tries, returns the one with the fastest probes, and divides it by the slowdown
+  /// that follows from them. Waits and tries only for a share of the time of all measurements, since other load may
+  /// last. Fails when a measurement fails.
   Result<KernelTime> time(const Measure& measure);
 
  private:
-  bool is_quiet(double probe) const;
+  /// Returns how many times as long as usual kernels take when a probe takes so long; 1 if the machine is quiet.
+  double slowdown(double probe) const;
   double next_probe();
   double probe_when_quiet();
 

@@ -89,10 +89,17 @@ class OpenvinoWorker(Worker):
     def kernel(self, request, payload):
         """Microseconds of one run of a model's nodes, without reorders, as OpenVINO reports them: a mean for each of some
         compilations of it. Between two runs, as many bytes as "distance" are touched, then the operands, as if a kernel
-        before had just made them."""
+        before had just made them. Compilations whose runs other load disturbed do not count, or are corrected if it lasts."""
         far = self.far(max(request["distance"], 1 << 22))
-        rounds = [Kernel(self.open(request, profiled=True)).mean_us(request, far) for _ in range(request["rounds"])]
-        return {"us": [us for us, _, _ in rounds], "launches": rounds[0][1], "runs": sum(runs for _, _, runs in rounds)}, []
+        noise_filter = self.noise_filter(request)
+        times, runs = [], 0
+        while len(times) < request["rounds"]:
+            kernel = Kernel(self.open(request, profiled=True))
+            slowdown, _ = noise_filter.watch(lambda: kernel.measure(request, far), float("inf"))
+            if slowdown is not None:
+                times.append(kernel.us / slowdown)
+                runs += kernel.runs
+        return {"us": times, "launches": kernel.launches, "runs": runs}, []
 
     def overhead(self, request, payload):
         """Microseconds of every run of a model, and those that OpenVINO reports for its nodes when it is asked."""
@@ -133,8 +140,8 @@ class Kernel:
         nodes = [node for node in self.request.profiling_info if node.status == node.Status.EXECUTED]
         return [node.real_time.total_seconds() * 1e6 for node in nodes if node.node_type != "Reorder"]
 
-    def mean_us(self, request, far):
-        """The mean of some runs, how many nodes were run, and how often."""
+    def measure(self, request, far):
+        """Sets `us`, the mean of some runs, `runs`, their number, and `launches`, the number of nodes in each."""
         done, begin = 0, 0
         clock = time.perf_counter
         end = clock() + request["seconds"]
@@ -148,8 +155,9 @@ class Kernel:
             if done == request["warmup"]:
                 begin = sum(self.averages()) * done
         nodes = self.averages()
-        runs = done - request["warmup"]
-        return max((sum(nodes) * done - begin) / runs, 0), len(nodes), runs
+        self.launches = len(nodes)
+        self.runs = done - request["warmup"]
+        self.us = max((sum(nodes) * done - begin) / self.runs, 0)
 
 
 def said(error):

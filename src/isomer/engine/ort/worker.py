@@ -118,7 +118,8 @@ class OrtWorker(Worker):
         every run: of all nodes but reorders and those of the harness, or only of the operator "count"; or an error. After two
         turns to warm up, the bytes "evicted" are read before each turn. Before each run, the operands are touched, as if a
         kernel before had just made them; and a small model is run, so that ONNX Runtime's own code is as near as it is
-        between two nodes. Stops after "left" seconds; what has hardly run until then has an error."""
+        between two nodes. Turns that other load disturbed do not count, or are corrected if it lasts. Stops after "left"
+        seconds; what has hardly run until then has an error."""
         clock = time.perf_counter
         stop = clock() + request["left"]
         self.prepare(request)
@@ -133,18 +134,24 @@ class OrtWorker(Worker):
 
         for _ in range(request["warmup"]):
             take_turns()
-        begin, done = clock(), 0
-        while done < request["max_runs"] and clock() < stop and any(one.error is None for one in turn):
-            passed = clock() - begin
-            if done >= request["min_runs"] and passed >= request["seconds"]:
-                break
-            if done >= request["min_long_runs"] and passed >= request["long_seconds"]:
-                break
+
+        def evict_and_take_turns():
             # Only reads: between two uses of a weight, a model touches other weights, which are clean.
             far.max(initial=0)
             take_turns()
-            done += 1
-        return {"kernels": [one.answer() for one in turn]}, []
+
+        noise_filter = self.noise_filter(request)
+        passed, slowdowns = 0, []  # of each turn; None if it does not count
+        while clock() < stop and any(one.error is None for one in turn):
+            done = sum(slowdown is not None for slowdown in slowdowns)
+            if done >= request["max_runs"] or (done >= request["min_runs"] and passed >= request["seconds"]):
+                break
+            if done >= request["min_long_runs"] and passed >= request["long_seconds"]:
+                break
+            slowdown, seconds = noise_filter.watch(evict_and_take_turns, stop)
+            slowdowns.append(slowdown)
+            passed += 0 if slowdown is None else seconds
+        return {"kernels": [one.answer(slowdowns) for one in turn]}, []
 
     def prepare(self, request):
         """Opens the small model. Nothing reads its profile, so it is opened again before that becomes large."""
@@ -201,13 +208,16 @@ class TimedInTurn:
         self.kernel.run()
         self.runs += 1
 
-    def answer(self):
+    def answer(self, slowdowns):
         nodes = [] if self.kernel is None else [us for event, us in self.kernel.reported().values() if self.counts(event)]
-        if self.error is None and self.runs < self.request["warmup"] + self.request["min_long_runs"]:
+        slowdowns = slowdowns[: max(self.runs - self.request["warmup"], 0)]
+        done = sum(slowdown is not None for slowdown in slowdowns)
+        if self.error is None and done < self.request["min_long_runs"]:
             self.error = "no time is left to measure it"
         if self.error is not None:
             return {"error": self.error}
-        return {"us": [sum(of_run) for of_run in zip(*nodes)][self.request["warmup"] :], "launches": len(nodes)}
+        runs = [sum(of_run) for of_run in zip(*nodes)][self.request["warmup"] :]
+        return {"us": [us / slow for us, slow in zip(runs, slowdowns) if slow is not None], "launches": len(nodes)}
 
     def counts(self, event):
         """Whether an event belongs to the kernel."""

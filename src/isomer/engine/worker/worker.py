@@ -1,5 +1,5 @@
-"""Runs a Python package's engine for Isomer, in a process of its own. The engine's own part (ort/worker.py, for one) stands
-behind this one in the same program.
+"""Runs a Python package's engine for Isomer, in a process of its own. noise_filter.py and the engine's own part (ort/worker.py,
+for one) stand behind this one in the same program.
 
 Isomer starts this script with a socket as its standard input and speaks with it there. A message, either way, is: length
 of the header and of the payload (two little-endian uint64), the header (JSON), the payload (bytes). The elements of tensors
@@ -111,6 +111,13 @@ class Worker:
     def __init__(self):
         self.sessions = {}
         self.kept = np.empty(0, dtype=np.float32)
+        self.filter = None
+
+    def noise_filter(self, request):
+        """Knows all probes so far."""
+        if self.filter is None:
+            self.filter = NoiseFilter(request["threads"])
+        return self.filter
 
     def far(self, size):
         """An array of about so many bytes. Reading it evicts what was read before. Its memory is kept, because the system takes

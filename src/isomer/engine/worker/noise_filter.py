@@ -1,0 +1,69 @@
+# Tells workers when other load disturbs measurements. engine/worker/worker.py stands before this part in the same program.
+
+import bisect
+import concurrent.futures
+
+
+class NoiseFilter:
+    """Waits until other load ends, repeats what it disturbed, and tells how much slower it was if other load lasts. Other load
+    is seen from the time that a fixed amount of work takes, as in engine/noise_filter.h."""
+
+    def __init__(self, threads):
+        self.threads = threads
+        self.pool = concurrent.futures.ThreadPoolExecutor(threads)  # begins a thread when it has work
+        self.probes = []  # seconds, ascending; without those that were only waited for
+        self.patience = 3.0  # seconds that may still be lost
+
+    def probe(self):
+        """Seconds of the work on as many threads at the same time."""
+        if self.threads == 1:
+            return arithmetic()
+        return max(self.pool.map(lambda _: arithmetic(), range(self.threads)))
+
+    def next_probe(self):
+        probe = self.probe()
+        bisect.insort(self.probes, probe)
+        return probe
+
+    def slowdown(self, probe):
+        """How many times as long as usual kernels take when a probe takes so long; 1 if the machine is quiet."""
+        # The fastest of all may be a moment at a higher clock rate, which few measurements meet.
+        longer = probe / self.probes[len(self.probes) // 4]
+        return 1 if longer <= 1.08 else longer**0.8  # not all kernels wait for arithmetic units
+
+    def watch(self, measure, stop):
+        """Calls `measure` when the machine is quiet, for which it waits until the time `stop` at the latest. Returns how many
+        times as long as usual that took, and its seconds. The first is None if it must be repeated, since other load began
+        meanwhile. Waits and repeats only for a share of all time."""
+        clock = time.perf_counter
+        begin = clock()
+        end = min(begin + min(self.patience, 0.3), stop)
+        before = self.next_probe()
+        while self.slowdown(before) > 1 and clock() < end:
+            before = self.probe()
+        start = clock()
+        self.patience -= start - begin
+        measure()
+        seconds = clock() - start
+        behind = self.next_probe()
+        slowdown = max(self.slowdown(before), self.slowdown(behind))
+        if slowdown > 1 and self.patience > 0:
+            self.patience -= seconds
+            return None, seconds
+        self.patience += 0.25 * seconds
+        return self.slowdown((before + behind) / 2), seconds
+
+
+def arithmetic():
+    """Seconds of the shortest of some equal computations. They keep a core's arithmetic units busy, so that they take longer
+    while another program shares the core, and they need little memory and seldom Python's lock."""
+    clock = time.perf_counter
+    numbers = np.full(1 << 13, 0.3, dtype=np.float32)
+    results = np.empty_like(numbers)
+    shortest = float("inf")
+    for _ in range(3):
+        start = clock()
+        for _ in range(30):
+            np.exp(numbers, out=results)
+        shortest = min(shortest, clock() - start)
+    return shortest
