@@ -1,6 +1,7 @@
 #include "isomer/cost/kernel_cost.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <tuple>
 
@@ -180,13 +181,23 @@ void KernelCost::add_unknown(Planned& planned, Batch& batch) const {
   });
 }
 
-Result<double> KernelCost::measure(const Batch& batch) {
+Result<std::vector<Result<KernelTime>>> KernelCost::time(const Batch& batch) {
   ISOMER_TRY(const double overhead_us, once(kLaunchOverhead, [&] { return engine_->kernel_overhead(); }));
   std::string description = batch.unknown[0].description;
   if (batch.unknown.size() > 1) description += fmt::format(", and {} more in turn", batch.unknown.size() - 1);
   options_.progress(measured_, description);
   TraceScope scope(options_.trace, description, "kernel");
-  const auto times = engine_->time_kernels(batch.runs, overhead_us);
+  std::vector<Result<KernelTime>> times = engine_->time_kernels(batch.runs, overhead_us);
+  if (times[0]) {
+    scope.note("us", times[0]->us);
+    scope.note("runs", static_cast<double>(times[0]->runs));
+    scope.note("kernels", static_cast<double>(times.size()));
+  }
+  return times;
+}
+
+Result<double> KernelCost::measure(const Batch& batch) {
+  ISOMER_TRY(const auto times, time(batch));
   for (size_t k = 0; k < times.size(); ++k) {
     const auto& [signature, what] = batch.unknown[k];
     if (!times[k]) {
@@ -198,13 +209,59 @@ Result<double> KernelCost::measure(const Batch& batch) {
     }
     ++measured_;
     profile_[signature] = *times[k];
+    if (times[k]->us > 0) measured_once_.insert(signature);
     ISOMER_CHECK(db_->store(key_, signature, *times[k], what));
   }
   if (!times[0]) return tl::unexpected<Error>(times[0].error());
-  scope.note("us", times[0]->us);
-  scope.note("runs", static_cast<double>(times[0]->runs));
-  scope.note("kernels", static_cast<double>(times.size()));
   return times[0]->us;
+}
+
+Status KernelCost::correct(const Batch& batch) {
+  ISOMER_TRY(const auto times, time(batch));
+  for (size_t k = 0; k < times.size(); ++k) {
+    if (!times[k]) continue;
+    const auto& [signature, what] = batch.unknown[k];
+    KernelTime& both = profile_.at(signature);
+    both = {(both.us + times[k]->us) / 2, std::max(both.spread, times[k]->spread), both.runs + times[k]->runs};
+    if (const auto found = known_.find(signature); found != known_.end() && found->second)
+      found->second->latency_us = both.us;
+    ISOMER_CHECK(db_->store(key_, signature, both, what));
+  }
+  return {};
+}
+
+bool KernelCost::measure_again(std::span<const Candidate* const> candidates, const Boundary& boundary) {
+  if (std::ranges::any_of(candidates, [&](const auto* one) { return computes_twice(*one); })) return false;
+  std::deque<Planned> planned;
+  std::unordered_map<uint64_t, size_t> counts;  // by signature: candidates that have the kernel
+  for (const Candidate* candidate : candidates) {
+    auto plan = planner_->plan(candidate->graph, boundary, candidate->decisions, deadline_);
+    if (!plan) return false;
+    Planned& one = planned.emplace_back(candidate->graph, boundary, std::move(*plan), options_);
+    std::unordered_set<uint64_t> signatures;
+    std::ignore = for_each_run(one.plan, [&](const auto& what) -> Status {
+      if (const uint64_t signature = one.signer.signature(what); signatures.insert(signature).second)
+        ++counts[signature];
+      return {};
+    });
+  }
+  bool any = false;
+  Batch batch;
+  const auto end_batch = [&] {
+    if (batch.runs.empty() || deadline_.passed()) return;
+    any = true;
+    std::ignore = correct(std::exchange(batch, {}));
+  };
+  for (Planned& one : planned)
+    std::ignore = for_each_run(one.plan, [&](const auto& what) -> Status {
+      const uint64_t signature = one.signer.signature(what);
+      if (counts[signature] == candidates.size() || measured_once_.erase(signature) == 0) return {};
+      ISOMER_CHECK(add(one, what, signature, batch));
+      if (!wants_more(batch)) end_batch();
+      return {};
+    });
+  end_batch();
+  return any;
 }
 
 template <class Measure>

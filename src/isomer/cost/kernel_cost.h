@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "isomer/base/trace.h"
 #include "isomer/cost/cost_model.h"
@@ -58,6 +60,7 @@ class KernelCost : public CostModel {
   }
   std::vector<int64_t> channel_blocks() const override { return engine_->channel_blocks(); }
   void expect(NextCandidates next) override { next_ = std::move(next); }
+  bool measure_again(std::span<const Candidate* const> candidates, const Boundary& boundary) override;
   void measure_until(const Deadline& deadline) override { deadline_ = deadline; }
   double known_latency(const Candidate& candidate) override;
   Result<NeighborCosts> neighbor_costs() override;
@@ -119,8 +122,12 @@ class KernelCost : public CostModel {
   void add_unknown(Planned& planned, Batch& batch) const;
   /// Returns whether more kernels would be measured in turn.
   bool wants_more(const Batch& batch) const;
+  /// Returns the time of each kernel, or why it has none.
+  Result<std::vector<Result<KernelTime>>> time(const Batch& batch);
   /// Measures kernels, and stores their times or why they have none. Returns the time of the first.
   Result<double> measure(const Batch& batch);
+  /// Measures known kernels once more, and stores the mean of both times.
+  Status correct(const Batch& batch);
   /// Returns what `measure` does; it is stored like a kernel.
   template <class Measure>
   Result<double> once(std::string_view what, const Measure& measure);
@@ -135,6 +142,7 @@ class KernelCost : public CostModel {
   std::map<uint64_t, std::string> failures_;
   std::unordered_map<uint64_t, Result<Metrics>> known_;  // by signature
   FlopsCache flops_;
+  std::unordered_set<uint64_t> measured_once_;  // signatures, since this was made
   size_t measured_ = 0;
   NextCandidates next_ = nullptr;
   Deadline deadline_ = Deadline::never();

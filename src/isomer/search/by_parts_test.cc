@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <thread>
+#include <utility>
 
 #include "isomer/cost/roofline.h"
 #include "isomer/models/models.h"
@@ -67,6 +68,57 @@ TEST(SearchByParts, APartMayBecomeItsOwnInput) {
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(run_time_nodes(found->graph).size(), 1U);
   expect_same_meaning(graph, found->graph);
+}
+
+/// Takes this product for cheap until it is measured again.
+class Optimistic : public RooflineCost {
+ public:
+  Result<Metrics> metrics(const Candidate& candidate, const Boundary& boundary) override {
+    auto out = RooflineCost::metrics(candidate, boundary);
+    if (out && has_wide_product(candidate.graph)) out->latency_us *= measured_again ? 1.5 : 0.5;
+    return out;
+  }
+  bool measure_again(std::span<const Candidate* const> candidates, const Boundary&) override {
+    const bool differ = has_wide_product(candidates[0]->graph) != has_wide_product(candidates[1]->graph);
+    EXPECT_EQ(candidates.size(), 2U);
+    return differ && !std::exchange(measured_again, true);
+  }
+  std::unique_ptr<CostModel> copy() const override { return nullptr; }
+  std::unique_ptr<RewriteCosts> rewrites_of(const Graph&) override { return nullptr; }
+
+  bool measured_again = false;
+
+ private:
+  static bool has_wide_product(const Graph& graph) {
+    return std::ranges::any_of(graph.nodes(), [&](const Node& node) {
+      return graph.runs(node) && node.op->name == "MatMul" && (*graph.type(node.result()).shape)[1].is(16);
+    });
+  }
+};
+
+TEST(SearchByParts, DropsWhatIsNoCheaperWhenItIsMeasuredAgain) {
+  const Graph graph = parsed(R"(
+    input x: f32[2,8]
+    v = f32[8,8]{seed 1}
+    w = f32[8,8]{seed 2}
+    a = MatMul(x, v)
+    b = MatMul(x, w)
+    return a, b)");
+  const auto rules = builtin_rules();
+  for (const bool known : {true, false}) {
+    Optimistic costs;
+    costs.measured_again = known;
+    const Objective latency;
+    CostEvaluator evaluator(costs, latency);
+    const auto found = search_by_parts(
+        graph, *rules, evaluator,
+        {.search = part_search("backtrack").make({.alpha = 1.1}), .limits = {.budget = {.candidates = 2000}}});
+    ASSERT_TRUE(found.has_value());
+    EXPECT_TRUE(costs.measured_again) << "the search finds the joined product";
+    EXPECT_EQ(found->hash(), graph.hash());
+    EXPECT_TRUE(found->report.steps.empty());
+    EXPECT_GT(found->report.candidates, 0);
+  }
 }
 
 /// What a search of parts finds, counts and refuses.

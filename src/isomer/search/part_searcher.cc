@@ -1,6 +1,7 @@
 #include "isomer/search/part_searcher.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <set>
 #include <utility>
@@ -86,6 +87,7 @@ Result<FoundCandidate> PartSearcher::search(const PartTask& task, const std::str
       outcome = search_alone(task, 0, options_.limits.budget.end);
     refuse(outcome->refused);
     ISOMER_TRY(found, std::move(outcome->found));
+    ISOMER_CHECK(confirm(task, *found));
     repeated_.store(task.part, task.boundary, *found);
   }
   if (layouts_) {
@@ -164,6 +166,24 @@ Result<double> PartSearcher::decide_layouts(Candidate& part, const PartTask& tas
   if (!after || *after >= before) return before;
   part = std::move(decided);
   return after;
+}
+
+Status PartSearcher::confirm(const PartTask& task, FoundCandidate& found) {
+  const bool decides_layouts = layouts_ && options_.layouts == LayoutTime::EachCandidate;
+  if (decides_layouts || !evaluator_.weighs_latency() || found.hash() == task.part.hash()) return {};
+  if (!costs_.measure_again(std::array<const Candidate*, 2>{&task.part, &found}, task.boundary)) return {};
+  ISOMER_TRY(found.cost_before, cost_as_it_is(task.part, task, costs_));
+  ISOMER_TRY(found.cost_after, cost_as_it_is(found, task, costs_));
+  for (FoundCandidate& other : found.others) {
+    other.cost_before = found.cost_before;
+    ISOMER_TRY(other.cost_after, cost_as_it_is(other, task, costs_));
+  }
+  std::ranges::stable_sort(found.others, {}, &FoundCandidate::cost_after);
+  if (found.cost_after < found.cost_before) return {};
+  static_cast<Candidate&>(found) = task.part;
+  found.cost_after = found.cost_before;
+  found.report.steps.clear();
+  return {};
 }
 
 void PartSearcher::keep_ahead(std::span<const uint64_t> keys) {

@@ -112,6 +112,8 @@ class PartSearcher {
   /// Searches a part on a thread, for its share of the remaining time. What it finds depends on nothing that other
   /// threads do.
   Outcome search_alone(const PartTask& task, size_t thread, const Deadline& end);
+  /// Measures again what a result differs in from its part. Makes it the part itself if it is then no cheaper.
+  Status confirm(const PartTask& task, FoundCandidate& found);
   void refuse(const RefusedWeights& weights);
   /// Returns the costs of candidates for a part.
   CandidateCost cost_of(const PartTask& task, CostModel& costs);
