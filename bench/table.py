@@ -91,6 +91,7 @@ def optimized(
         "steps": [step["rule"] for step in report["steps"]] if report["improved"] else [],
         "improved": report["improved"],
         "search_seconds": report["search"]["seconds"],
+        "stop_reason": report["search"]["stop_reason"],
         "candidates": report["search"]["candidates"],
         "peak_rss_bytes": report["search"]["peak_rss_bytes"],
         # An input that came back byte for byte is not timed against itself.
@@ -113,7 +114,8 @@ def row_of(name: str, model: pathlib.Path, shapes: list[str], args: argparse.Nam
     row["before_us"] = bench_alone(model, shapes, args) if before_us is None else before_us
     if args.earlier:
         earlier = optimized(model, shapes, args, folder / "earlier.onnx", args.earlier)
-        row |= {"earlier": earlier["isomer"], "earlier_search_seconds": earlier["search_seconds"]}
+        row["earlier"] = earlier["isomer"]
+        row |= {f"earlier_{key}": earlier[key] for key in ("search_seconds", "stop_reason")}
     if args.roofline:
         row["roofline"] = by_roofline(model, shapes, args, folder / "roofline.onnx")
     if not args.no_peers and args.engine == "ort":
@@ -146,6 +148,12 @@ def number(row: dict, key: str, unit: float, form: str) -> str:
     return format(row[key] / unit, form) if key in row else ""
 
 
+def seconds(row: dict, version: str = "") -> str:
+    """The seconds of a search; with a star if its time limit ended it."""
+    cut_off = row.get(f"{version}stop_reason") == "time budget"
+    return number(row, f"{version}search_seconds", 1, ".1f") + ("*" if cut_off else "")
+
+
 def heading(data: dict) -> list[str]:
     lines = [
         f"{data['processor']}, {data['threads']} thread(s), {data['engine']}.",
@@ -153,6 +161,8 @@ def heading(data: dict) -> list[str]:
     ]
     if any("search_seconds" in row for row in data["rows"]):
         lines.append("Search and peak are the seconds of Isomer's search and the most memory that its process held.")
+    if any("stop_reason" in row for row in data["rows"]):
+        lines.append("A star marks searches that their time limit ended.")
     if any("earlier" in row for row in data["rows"]):
         cold = " Each search began without costs of kernels." if data.get("cold") else ""
         lines.append(f"Earlier: the version before, which searched right after this one.{cold}")
@@ -185,8 +195,8 @@ def markdown(data: dict) -> str:
             f"{row['before_us'] / 1000:.2f}",
             *(cell(row[key], "" if key in PEERS else "1 (the input)") if key in row else "" for key in timed_columns),
             format(own["max_rel"], ".0e") if own else "0",
-            number(row, "search_seconds", 1, ".1f"),
-            *(number(row, "earlier_search_seconds", 1, ".1f") for _ in earlier),
+            seconds(row),
+            *(seconds(row, "earlier_") for _ in earlier),
             number(row, "peak_rss_bytes", 1e6, ".0f"),
             ", ".join(dict.fromkeys(row["steps"])),
         ]
