@@ -72,9 +72,10 @@ class CostModel {
   /// can be measured together. nullptr: none. A wrong announcement costs only time.
   virtual void expect(NextCandidates /*next*/) {}  // NOLINT(performance-unnecessary-value-param): it is kept
   /// Of the kernels that this model has measured once, measures those again that not all of these candidates have, and
-  /// corrects their costs: of many noisy costs the lowest is probably too low. Returns whether any cost may have
-  /// changed. `boundary` is that of all candidates; what cannot be measured keeps its cost.
-  virtual bool measure_again(std::span<const Candidate* const> /*candidates*/, const Boundary& /*boundary*/) {
+  /// corrects their costs: of many noisy costs the lowest is probably too low. Returns whether costs have changed.
+  /// `boundary` is that of all candidates. A kernel that cannot be measured again keeps its cost. An Error if a cost
+  /// cannot be stored.
+  virtual Result<bool> measure_again(std::span<const Candidate* const> /*candidates*/, const Boundary& /*boundary*/) {
     return false;
   }
   /// After the deadline nothing more is measured: a cost that is still unknown is an Error.

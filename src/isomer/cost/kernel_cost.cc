@@ -209,15 +209,16 @@ Result<double> KernelCost::measure(const Batch& batch) {
     }
     ++measured_;
     profile_[signature] = *times[k];
-    if (times[k]->us > 0) measured_once_.insert(signature);
+    measured_once_.insert(signature);
     ISOMER_CHECK(db_->store(key_, signature, *times[k], what));
   }
   if (!times[0]) return tl::unexpected<Error>(times[0].error());
   return times[0]->us;
 }
 
-Status KernelCost::correct(const Batch& batch) {
+Result<bool> KernelCost::correct(const Batch& batch) {
   ISOMER_TRY(const auto times, time(batch));
+  bool any = false;
   for (size_t k = 0; k < times.size(); ++k) {
     if (!times[k]) continue;
     const auto& [signature, what] = batch.unknown[k];
@@ -226,11 +227,12 @@ Status KernelCost::correct(const Batch& batch) {
     if (const auto found = known_.find(signature); found != known_.end() && found->second)
       found->second->latency_us = both.us;
     ISOMER_CHECK(db_->store(key_, signature, both, what));
+    any = true;
   }
-  return {};
+  return any;
 }
 
-bool KernelCost::measure_again(std::span<const Candidate* const> candidates, const Boundary& boundary) {
+Result<bool> KernelCost::measure_again(std::span<const Candidate* const> candidates, const Boundary& boundary) {
   if (std::ranges::any_of(candidates, [&](const auto* one) { return computes_twice(*one); })) return false;
   std::deque<Planned> planned;
   std::unordered_map<uint64_t, size_t> counts;  // by signature: candidates that have the kernel
@@ -247,20 +249,21 @@ bool KernelCost::measure_again(std::span<const Candidate* const> candidates, con
   }
   bool any = false;
   Batch batch;
-  const auto end_batch = [&] {
-    if (batch.runs.empty() || deadline_.passed()) return;
-    any = true;
-    std::ignore = correct(std::exchange(batch, {}));
+  const auto end_batch = [&]() -> Status {
+    const Batch full = std::exchange(batch, {});
+    if (full.runs.empty() || deadline_.passed()) return {};
+    ISOMER_TRY(const bool corrected, correct(full));
+    any = any || corrected;
+    return {};
   };
   for (Planned& one : planned)
-    std::ignore = for_each_run(one.plan, [&](const auto& what) -> Status {
+    ISOMER_CHECK(for_each_run(one.plan, [&](const auto& what) -> Status {
       const uint64_t signature = one.signer.signature(what);
       if (counts[signature] == candidates.size() || measured_once_.erase(signature) == 0) return {};
-      ISOMER_CHECK(add(one, what, signature, batch));
-      if (!wants_more(batch)) end_batch();
-      return {};
-    });
-  end_batch();
+      if (!add(one, what, signature, batch) || wants_more(batch)) return {};
+      return end_batch();
+    }));
+  ISOMER_CHECK(end_batch());
   return any;
 }
 

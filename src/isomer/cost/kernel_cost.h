@@ -1,5 +1,5 @@
 #pragma once
-// The cost of a graph as the sum of its kernels' costs, each measured once on the engine.
+// The cost of a graph as the sum of its kernels' costs, which are measured on the engine when they are first needed.
 
 #include <functional>
 #include <memory>
@@ -60,7 +60,7 @@ class KernelCost : public CostModel {
   }
   std::vector<int64_t> channel_blocks() const override { return engine_->channel_blocks(); }
   void expect(NextCandidates next) override { next_ = std::move(next); }
-  bool measure_again(std::span<const Candidate* const> candidates, const Boundary& boundary) override;
+  Result<bool> measure_again(std::span<const Candidate* const> candidates, const Boundary& boundary) override;
   void measure_until(const Deadline& deadline) override { deadline_ = deadline; }
   double known_latency(const Candidate& candidate) override;
   Result<NeighborCosts> neighbor_costs() override;
@@ -126,8 +126,8 @@ class KernelCost : public CostModel {
   Result<std::vector<Result<KernelTime>>> time(const Batch& batch);
   /// Measures kernels, and stores their times or why they have none. Returns the time of the first.
   Result<double> measure(const Batch& batch);
-  /// Measures known kernels once more, and stores the mean of both times.
-  Status correct(const Batch& batch);
+  /// Measures known kernels once more, and stores the mean of both times. Returns whether any could be measured.
+  Result<bool> correct(const Batch& batch);
   /// Returns what `measure` does; it is stored like a kernel.
   template <class Measure>
   Result<double> once(std::string_view what, const Measure& measure);

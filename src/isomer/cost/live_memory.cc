@@ -72,7 +72,10 @@ class Lives {
     return static_cast<double>(blocks * plan_.block) / static_cast<double>(channels);
   }
 
-  bool joins_in_place(NodeId id) const { return !inner_[id] && graph_.node(id).op->has(Trait::Concatenation); }
+  bool joins_in_place(NodeId id) const {
+    const Node& node = graph_.node(id);
+    return !inner_[id] && node.op->has(Trait::Concatenation) && node.num_operands > 1;
+  }
   bool computed(ValueId value) const {
     return value != kNoValue && !graph_.is_constant_derived(value) && !graph_.producer_node(value).is_input();
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "isomer/base/stopwatch.h"
 #include "isomer/engine/onednn/threads.h"
@@ -22,6 +23,11 @@ float arithmetic() {
 
 }  // namespace
 
+NoiseFilter::NoiseFilter(Probe probe, Clock clock) : probe_(std::move(probe)), clock_(std::move(clock)) {
+  if (!clock_) clock_ = [watch = Stopwatch()] { return watch.seconds(); };
+}
+
+/// Returns how many times as long as usual kernels take when a probe takes so long; 1 if the machine is quiet.
 double NoiseFilter::slowdown(double probe) const {
   constexpr double kHardlyLonger = 1.08, kPower = 0.8;  // not all kernels wait for arithmetic units
   // The fastest of all may be a moment at a higher clock rate, which few measurements meet.
@@ -35,38 +41,35 @@ double NoiseFilter::next_probe() {
   return probe;
 }
 
-double NoiseFilter::probe_when_quiet() {
-  constexpr size_t kPatience = 8000, kShare = 3;  // about 3 s, and a seventh of the time of kernels
-  constexpr size_t kAtOnce = 800;
-  double probe = next_probe();
-  const size_t end = std::min(waited_ + kAtOnce, kShare * probes_.size() + kPatience);
-  for (; slowdown(probe) > 1 && waited_ < end; ++waited_) probe = probe_();
-  return probe;
+std::optional<double> NoiseFilter::watch(const std::function<void()>& measure) {
+  constexpr double kLongestWait = 0.3, kShare = 0.25;
+  double before = next_probe();
+  const double begin = clock_();
+  const double end = begin + std::min(patience_, kLongestWait);
+  while (slowdown(before) > 1 && clock_() < end) before = probe_();
+  const double start = clock_();
+  patience_ -= start - begin;
+  measure();
+  const double seconds = clock_() - start;
+  const double behind = next_probe();
+  if (patience_ > 0 && slowdown(std::max(before, behind)) > 1) {
+    patience_ -= seconds;
+    return std::nullopt;
+  }
+  patience_ += kShare * seconds;
+  return slowdown((before + behind) / 2);
 }
 
 Result<KernelTime> NoiseFilter::time(const Measure& measure) {
-  constexpr int kMaxTries = 8;
-  constexpr double kPatience = 3, kShare = 0.25;  // repetitions take these seconds and this share of what was needed
-  KernelTime quietest;
-  double min_longest = std::numeric_limits<double>::infinity();
-  for (int tries = 0; tries < kMaxTries; ++tries) {
-    if (tries > 0 && repeated_seconds_ > kShare * first_seconds_ + kPatience) break;
-    const double before = probe_when_quiet();
-    const Stopwatch watch;
-    ISOMER_TRY(const KernelTime time, measure());
-    const double behind = next_probe();
-    (tries == 0 ? first_seconds_ : repeated_seconds_) += watch.seconds();
-    const double longest = std::max(before, behind);
-    if (longest < min_longest) {
-      quietest = time;
-      const double slower = slowdown((before + behind) / 2);
-      quietest.us /= slower;
-      quietest.spread /= slower;
-    }
-    min_longest = std::min(min_longest, longest);
-    if (slowdown(longest) == 1) return time;
+  Result<KernelTime> time;
+  for (;;) {
+    const auto slowdown = watch([&] { time = measure(); });
+    if (!time) return time;
+    if (!slowdown) continue;
+    time->us /= *slowdown;
+    time->spread /= *slowdown;
+    return time;
   }
-  return quietest;
 }
 
 NoiseFilter::Probe arithmetic_probe(int threads) {

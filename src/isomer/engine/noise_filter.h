@@ -3,6 +3,7 @@
 // virtual machine cannot see that), the same kernel may take half as long again a second later.
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "isomer/base/result.h"
@@ -10,33 +11,36 @@
 
 namespace isomer {
 
-/// Waits until other load ends, and repeats measurements that it disturbed. Costs are sums of kernels that were
-/// measured at different times, so all must be measured under the same conditions. Not thread-safe.
+/// Waits until other load ends, repeats what it disturbed, and tells how much slower the machine is if other load
+/// lasts. Costs are sums of kernels that were measured at different times, so all must be measured under the same
+/// conditions. The machine is quiet if a fixed amount of work takes hardly longer than it did in a quarter of all cases
+/// before. Not thread-safe.
 class NoiseFilter {
  public:
   /// Does a fixed amount of work and returns the time that it took, in any unit.
   using Probe = std::function<double()>;
+  /// Returns the time in seconds.
+  using Clock = std::function<double()>;
   using Measure = std::function<Result<KernelTime>()>;
 
-  explicit NoiseFilter(Probe probe) : probe_(std::move(probe)) {}
+  explicit NoiseFilter(Probe probe, Clock clock = Clock());
 
-  /// Returns the first measurement before and after which the probe was hardly slower than a quarter of its times so
-  /// far. If there is none after several tries, returns the one with the fastest probes, and divides it by the slowdown
-  /// that follows from them. Waits and tries only for a share of the time of all measurements, since other load may
-  /// last. Fails when a measurement fails.
+  /// Calls `measure` when the machine is quiet. Returns how many times as long as usual that took. Returns nothing if
+  /// it must be repeated, since other load began meanwhile. Waits and repeats only for a share of all time, since other
+  /// load may last.
+  std::optional<double> watch(const std::function<void()>& measure);
+  /// Returns a measurement that is repeated as often as `watch` says, and divided by the slowdown. Fails when a
+  /// measurement fails.
   Result<KernelTime> time(const Measure& measure);
 
  private:
-  /// Returns how many times as long as usual kernels take when a probe takes so long; 1 if the machine is quiet.
   double slowdown(double probe) const;
   double next_probe();
-  double probe_when_quiet();
 
   Probe probe_;
+  Clock clock_;
   std::vector<double> probes_ = {};  // times, ascending; without those that were only waited for
-  size_t waited_ = 0;                // number of those
-  double first_seconds_ = 0;         // of first measurements, which were needed anyway
-  double repeated_seconds_ = 0;
+  double patience_ = 3;              // seconds that may still be lost
 };
 
 /// Returns a probe in which this many threads multiply and add at the same time for about 0.2 ms.

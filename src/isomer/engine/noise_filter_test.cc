@@ -8,63 +8,74 @@
 namespace isomer {
 namespace {
 
-/// A machine whose probes take these times, one after the other; the last one as often as needed.
+constexpr double kMeasureSeconds = 0.01, kProbeSeconds = 0.001;
+
+/// A clock, and the times of the next probes: of a list, and after it always the last one.
 struct Machine {
   std::vector<double> probes;
-  std::vector<double> times = {};  // of consecutive measurements
+  double now = 0;
   size_t probed = 0;
-  size_t measured = 0;
-  NoiseFilter noise_filter{[this] { return probes[std::min(probed++, probes.size() - 1)]; }};
+  NoiseFilter noise_filter{[this] {
+                             now += kProbeSeconds;
+                             return probes[std::min(probed++, probes.size() - 1)];
+                           },
+                           [this] { return now; }};
 
-  double time() {
-    return noise_filter.time([this]() -> Result<KernelTime> { return KernelTime{.us = times.at(measured++)}; })->us;
+  std::optional<double> watch() {
+    return noise_filter.watch([this] { now += kMeasureSeconds; });
   }
 };
 
-TEST(NoiseFilter, TakesTheFirstTimeOfAQuietMachine) {
-  Machine machine{{1, 1.01}, {5}};
-  EXPECT_EQ(machine.time(), 5);
-  EXPECT_EQ(machine.probed, 2U);
+/// Those of a quiet machine in `measurements` measurements, then others.
+std::vector<double> quiet_and(size_t measurements, const std::vector<double>& others) {
+  std::vector<double> probes(2 * measurements, 1);
+  probes.insert(probes.end(), others.begin(), others.end());
+  return probes;
 }
 
 TEST(NoiseFilter, WaitsForAQuietMachine) {
-  Machine machine{{1, 1, 1.4, 1.4, 1.4, 1, 1}, {5, 6}};
-  EXPECT_EQ(machine.time(), 5);
-  EXPECT_EQ(machine.time(), 6);
-  EXPECT_EQ(machine.probed, 7U);
-  EXPECT_EQ(machine.measured, 2U) << "nothing is measured while the machine is not quiet";
+  Machine machine{quiet_and(4, {1.5, 1.5, 1.5, 1, 1})};
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(machine.watch(), 1);
+  EXPECT_EQ(machine.probed, 13U);
 }
 
-TEST(NoiseFilter, MeasuresAgainWhatWasDisturbed) {
-  Machine machine{{1, 1, 1, 1, /**/ 1, 1.4, /**/ 1.4, 1, 1.4, /**/ 1}, {8, 7, /**/ 5, 4, 3}};
-  machine.time();
-  machine.time();
-  EXPECT_EQ(machine.time(), 3);
-  EXPECT_EQ(machine.measured, 5U);
+TEST(NoiseFilter, RepeatsWhatWasDisturbed) {
+  Machine machine{quiet_and(4, {/**/ 1, 1.5, /**/ 1.5, 1, 1})};
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(machine.watch(), 1);
+  EXPECT_EQ(machine.watch(), std::nullopt);
+  EXPECT_EQ(machine.watch(), 1);
+}
+
+TEST(NoiseFilter, CorrectsWhenOtherLoadLasts) {
+  Machine machine{quiet_and(1000, {1.5})};
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(machine.watch(), 1);
+  const double begin = machine.now;
+  std::optional<double> slowdown;
+  while (!slowdown) slowdown = machine.watch();
+  EXPECT_NEAR(*slowdown, std::pow(1.5, 0.8), 1e-9);
+  EXPECT_NEAR(machine.now - begin, 3 + 0.25 * 1000 * kMeasureSeconds, 0.4);
+  const double later = machine.now;
+  machine.watch();
+  EXPECT_LT(machine.now - later, 0.1) << "nothing is left to wait for";
 }
 
 TEST(NoiseFilter, ComparesWithUsualSpeedAndNotWithTheHighest) {
-  Machine machine{{1, 1.2}, std::vector<double>(10, 5)};
-  for (int i = 0; i < 5; ++i) machine.time();
-  EXPECT_LE(machine.measured, 6U) << "the machine was faster only once";
-  const size_t before = machine.measured;
-  machine.time();
-  EXPECT_EQ(machine.measured, before + 1);
+  Machine machine{{1, 1.2}};
+  for (int i = 0; i < 5; ++i) machine.watch();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(machine.watch(), 1) << "the machine was faster only once";
 }
 
-TEST(NoiseFilter, TakesTheQuietestTimeOfAMachineThatStaysDisturbed) {
-  double probe = 1;
-  NoiseFilter noise_filter([&] { return probe; });
-  for (int i = 0; i < 20; ++i) ASSERT_TRUE(noise_filter.time([]() -> Result<KernelTime> { return KernelTime{}; }));
-  probe = 2;
-  int measured = 0;
-  const auto time = noise_filter.time([&]() -> Result<KernelTime> {
-    ++measured;
-    probe = measured == 3 || measured == 4 ? 1.5 : 2;  // behind the third one; before and behind the fourth one
-    return KernelTime{.us = 10.0 - measured};
-  });
-  EXPECT_NEAR(time->us, 6 / std::pow(1.5, 0.8), 1e-9) << "not the shortest, which caches may have made so";
-  EXPECT_EQ(measured, 8);
+TEST(NoiseFilter, RepeatsAndCorrectsTimes) {
+  Machine machine{quiet_and(1000, {1, 1.5, /**/ 1, 1})};
+  for (int i = 0; i < 1000; ++i) machine.watch();
+  double us = 8;
+  const NoiseFilter::Measure measure = [&]() -> Result<KernelTime> { return KernelTime{.us = us++, .spread = 3}; };
+  EXPECT_EQ(machine.noise_filter.time(measure)->us, 9);
+  machine.probes.push_back(2);
+  machine.noise_filter.watch([&] { machine.now += 100; });  // no more can be lost
+  const auto corrected = machine.noise_filter.time(measure);
+  EXPECT_NEAR(corrected->us, 10 / std::pow(2, 0.8), 1e-9);
+  EXPECT_NEAR(corrected->spread, 3 / std::pow(2, 0.8), 1e-9);
 }
 
 TEST(NoiseFilter, FailsWithTheMeasurement) {

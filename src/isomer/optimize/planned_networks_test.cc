@@ -372,6 +372,18 @@ TEST(PlannedNetworks, ConcatenationsOfOneOperand) {
       return y
     )",
                                     parts));
+  expect_as_predicted(R"(
+    input x: f32[1,16]
+    input y: f32[1,8]
+    r = Exp(x)
+    p = Concat(r) {axis=1}
+    a = Concat(p, y) {axis=1}
+    z = Tanh(y)
+    b = Concat(r, y, z) {axis=1}
+    c = Sin(a)
+    d = Sin(b)
+    return c, d
+  )");
 }
 
 TEST(PlannedNetworks, ProductsThatAddBeforeAndAfterAFunction) {

@@ -86,8 +86,8 @@ Result<FoundCandidate> PartSearcher::search(const PartTask& task, const std::str
     else
       outcome = search_alone(task, 0, options_.limits.budget.end);
     refuse(outcome->refused);
-    ISOMER_TRY(found, std::move(outcome->found));
-    ISOMER_CHECK(confirm(task, *found));
+    ISOMER_TRY(FoundCandidate searched, std::move(outcome->found));
+    ISOMER_TRY(found, confirmed(task, std::move(searched)));
     repeated_.store(task.part, task.boundary, *found);
   }
   if (layouts_) {
@@ -168,22 +168,51 @@ Result<double> PartSearcher::decide_layouts(Candidate& part, const PartTask& tas
   return after;
 }
 
-Status PartSearcher::confirm(const PartTask& task, FoundCandidate& found) {
-  const bool decides_layouts = layouts_ && options_.layouts == LayoutTime::EachCandidate;
-  if (decides_layouts || !evaluator_.weighs_latency() || found.hash() == task.part.hash()) return {};
-  if (!costs_.measure_again(std::array<const Candidate*, 2>{&task.part, &found}, task.boundary)) return {};
-  ISOMER_TRY(found.cost_before, cost_as_it_is(task.part, task, costs_));
-  ISOMER_TRY(found.cost_after, cost_as_it_is(found, task, costs_));
-  for (FoundCandidate& other : found.others) {
-    other.cost_before = found.cost_before;
-    ISOMER_TRY(other.cost_after, cost_as_it_is(other, task, costs_));
-  }
+void PartSearcher::update_costs(const PartTask& task, FoundCandidate& found) {
+  const CandidateCost cost = cost_of(task, costs_);
+  const auto before = cost(task.part);
+  if (!before) return;
+  const auto update = [&](FoundCandidate& one) {
+    const auto after = one.hash() == task.part.hash() ? before : cost(one);
+    if (!after) return;
+    if (!one.report.steps.empty())
+      one.report.steps.back().delta += (*after - *before) - (one.cost_after - one.cost_before);
+    one.cost_before = *before;
+    one.cost_after = *after;
+  };
+  update(found);
+  for (FoundCandidate& other : found.others) update(other);
   std::ranges::stable_sort(found.others, {}, &FoundCandidate::cost_after);
-  if (found.cost_after < found.cost_before) return {};
+}
+
+Result<FoundCandidate> PartSearcher::confirmed(const PartTask& task, FoundCandidate found) {
+  constexpr int kSearchesAgain = 2;
+  for (int again = 0;; ++again) {
+    ISOMER_TRY(const bool still_best, measured_again(task, found));
+    if (still_best) return found;
+    if (again == kSearchesAgain) break;
+    const SearchReport before = std::move(found.report);
+    Outcome outcome = search_alone(task, 0, options_.limits.budget.end);
+    refuse(outcome.refused);
+    ISOMER_TRY(found, std::move(outcome.found));
+    found.report.add_counts(before);
+  }
+  if (found.cost_after < found.cost_before) return found;
   static_cast<Candidate&>(found) = task.part;
   found.cost_after = found.cost_before;
   found.report.steps.clear();
-  return {};
+  return found;
+}
+
+Result<bool> PartSearcher::measured_again(const PartTask& task, FoundCandidate& found) {
+  const bool decides_layouts = layouts_ && options_.layouts == LayoutTime::EachCandidate;
+  if (decides_layouts || !evaluator_.weighs_latency() || options_.limits.budget.end.passed()) return true;
+  if (found.hash() == task.part.hash()) return true;
+  const std::array<const Candidate*, 2> both{&task.part, &found};
+  ISOMER_TRY(const bool changed, costs_.measure_again(both, task.boundary));
+  if (changed) update_costs(task, found);
+  return found.cost_after < found.cost_before &&
+         (found.others.empty() || found.cost_after <= found.others[0].cost_after);
 }
 
 void PartSearcher::keep_ahead(std::span<const uint64_t> keys) {

@@ -85,6 +85,10 @@ class PartSearcher {
   /// search, returns the part as it is.
   Result<FoundCandidate> search(const PartTask& task, const std::string& name);
 
+  /// Costs a result and the next best again: kernels that they share with other results may have been measured again.
+  /// Their last steps get the differences.
+  void update_costs(const PartTask& task, FoundCandidate& found);
+
   /// Lets other threads search the tasks after the first that nothing is known about. Of equal parts, only the first is
   /// searched.
   void search_ahead(const std::deque<SharedTask>& tasks);
@@ -112,8 +116,12 @@ class PartSearcher {
   /// Searches a part on a thread, for its share of the remaining time. What it finds depends on nothing that other
   /// threads do.
   Outcome search_alone(const PartTask& task, size_t thread, const Deadline& end);
-  /// Measures again what a result differs in from its part. Makes it the part itself if it is then no cheaper.
-  Status confirm(const PartTask& task, FoundCandidate& found);
+  /// Measures again what a result differs in from its part, unless time is over. Returns whether the result is still
+  /// the cheapest of the part, itself and the next best.
+  Result<bool> measured_again(const PartTask& task, FoundCandidate& found);
+  /// Returns a result that holds when it is measured again: it, what another search finds by the corrected costs, or
+  /// the part.
+  Result<FoundCandidate> confirmed(const PartTask& task, FoundCandidate found);
   void refuse(const RefusedWeights& weights);
   /// Returns the costs of candidates for a part.
   CandidateCost cost_of(const PartTask& task, CostModel& costs);

@@ -106,7 +106,7 @@ void RepeatedParts::store(const Candidate& part, const Boundary& boundary, const
   result.ways.push_back(std::move(*best));
   for (const FoundCandidate& other : found.others)
     if (auto way = way_to(graph, other)) result.ways.push_back(std::move(*way));
-  results_.emplace(ordered_hash(graph, boundary), std::move(result));
+  results_.insert_or_assign(ordered_hash(graph, boundary), std::move(result));
 }
 
 std::optional<FoundCandidate> RepeatedParts::find(const Candidate& part, const Boundary& boundary,

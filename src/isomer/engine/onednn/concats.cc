@@ -6,11 +6,21 @@
 #include "isomer/base/hash.h"
 #include "isomer/engine/onednn/kernel_traits.h"
 #include "isomer/engine/onednn/views.h"
+#include "isomer/ops/again.h"
 
 namespace isomer::onednn {
 namespace {
 
 bool is_concat(const Node& node) { return node.op->has(Trait::Concatenation) && !is_removed(node); }
+
+/// Returns the value that stands for `value` in a plan. A second computation of a value remains.
+ValueId origin(const Graph& graph, ValueId value) {
+  for (;;) {
+    const Node& node = graph.producer_node(value);
+    if (!is_removed(node) || node.op == &again_op()) return value;
+    value = graph.operands(node)[0];
+  }
+}
 
 }  // namespace
 
@@ -34,7 +44,7 @@ void ConcatPlaces::find_beginnings() {
     uint64_t hash = static_cast<uint64_t>(node.attrs.integer("axis"));
     const auto operands = graph_.operands(node);
     for (size_t i = 0; i < operands.size(); ++i) {
-      hash = hash_mix(hash, operands[i]);
+      hash = hash_mix(hash, origin(graph_, operands[i]));
       if (i == 0 || i + 1 == operands.size()) continue;
       if (const auto found = known.find(hash); found != known.end())
         beginnings_[node.result()] = {found->second, i + 1};
@@ -48,7 +58,7 @@ std::vector<ValueId> ConcatPlaces::operands(const Node& concat) const {
   const Beginning beginning = beginnings_.empty() ? Beginning() : beginnings_[concat.result()];
   std::vector<ValueId> operands(given.begin() + static_cast<ptrdiff_t>(beginning.length), given.end());
   if (beginning.length > 0) operands.insert(operands.begin(), beginning.whole);
-  for (ValueId& operand : operands) operand = remaining_value(graph_, operand);
+  for (ValueId& operand : operands) operand = origin(graph_, operand);
   return operands;
 }
 
@@ -68,8 +78,7 @@ bool ConcatPlaces::lies_in_a_row(const Node& concat) const {
 }
 
 bool ConcatPlaces::fits(const Node& concat) const {
-  return is_plannable(graph_, concat.result(), stage_) && !is_empty(graph_, concat.result()) &&
-         operands(concat).size() > 1 && lies_in_a_row(concat);
+  return is_plannable(graph_, concat.result(), stage_) && !is_empty(graph_, concat.result()) && lies_in_a_row(concat);
 }
 
 bool ConcatPlaces::all_fill_blocks(std::span<const ValueId> operands) const {

@@ -121,15 +121,26 @@ std::vector<double> Tuner::measure(std::span<const Contender> contenders) {
   std::vector<std::optional<PreparedTrial>> trials;  // all at once, with their arguments
   for (const Contender& contender : contenders) trials.push_back(made(contender.trial));
   std::vector<char> other(kEvicted);
-  std::vector<double> min_us(contenders.size(), kNever);
-  for (int i = 0; i <= kRuns; ++i)
-    for (size_t c = 0; c < trials.size(); ++c) {
-      if (!trials[c] || (i > kLongRuns && min_us[c] >= kLongUs)) continue;
-      const auto us = made([&] { return time_once(*trials[c], other); });
-      if (!us) trials[c].reset();
-      if (i > 0 || !us) min_us[c] = us ? std::min(min_us[c], *us) : kNever;
-    }
+  std::vector<double> min_us;
+  const auto run_in_turn = [&] {
+    min_us.assign(trials.size(), kNever);
+    for (int i = 0; i <= kRuns; ++i)
+      for (size_t c = 0; c < trials.size(); ++c) {
+        if (!trials[c] || (i > kLongRuns && min_us[c] >= kLongUs)) continue;
+        const auto us = made([&] { return time_once(*trials[c], other); });
+        if (!us) trials[c].reset();
+        if (i > 0 || !us) min_us[c] = us ? std::min(min_us[c], *us) : kNever;
+      }
+  };
+  std::optional<double> slowdown;
+  while (!slowdown) slowdown = noise_filter().watch(run_in_turn);
+  for (double& us : min_us) us /= *slowdown;
   return min_us;
+}
+
+NoiseFilter& Tuner::noise_filter() {
+  const int threads = current_threads();
+  return noise_filters_.try_emplace(threads, arithmetic_probe(threads)).first->second;
 }
 
 std::vector<double> Tuner::times(std::span<const Contender> contenders, TuningLimit* limit) {

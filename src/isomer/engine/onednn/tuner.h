@@ -3,6 +3,7 @@
 
 #include <dnnl.hpp>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -10,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "isomer/engine/noise_filter.h"
 #include "isomer/engine/onednn/tuning_limit.h"
 #include "isomer/engine/tuning_store.h"
 
@@ -67,11 +69,14 @@ class Tuner {
 
  private:
   std::vector<double> times(std::span<const Contender> contenders, TuningLimit* limit);
+  /// Returns the filter for the current number of threads.
+  NoiseFilter& noise_filter();
 
   const bool measure_;
   const std::shared_ptr<TuningStore> kept_;
   std::mutex mutex_;
   std::unordered_map<std::string, double> known_;
+  std::map<int, NoiseFilter> noise_filters_;  // by number of threads
 };
 
 }  // namespace isomer::onednn

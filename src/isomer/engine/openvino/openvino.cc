@@ -128,6 +128,7 @@ Result<KernelTime> OpenvinoEngine::time_kernel(const KernelRun& run, double over
   constexpr int kRounds = 3;
   ISOMER_TRY(const Message answer, ask_about(path, {{"op", "kernel"},
                                                     {"distance", run.weights.distance},
+                                                    {"left", seconds_left()},
                                                     {"rounds", kRounds},
                                                     {"warmup", 2},
                                                     {"min_runs", 5},

@@ -133,7 +133,6 @@ Result<json> OrtEngine::written(const KernelRun& run, const std::string& name) {
 Result<json> OrtEngine::time_in_turn(json kernels, double evicted) {
   ISOMER_TRY(const Model warming, warming_model());
   ISOMER_TRY(const auto warming_path, write(warming, "warming.onnx"));
-  constexpr double kForever = 1e9;  // JSON has no infinity
   const double seconds = 0.012 + 0.003 * static_cast<double>(kernels.size());
   constexpr double kLongSeconds = 0.05;
   json question = {{"op", "kernels"},
@@ -142,7 +141,7 @@ Result<json> OrtEngine::time_in_turn(json kernels, double evicted) {
                    {"profile", (warming_path.parent_path() / "profile").string()},
                    {"harness", kHarness},
                    {"evicted", evicted},
-                   {"left", std::min(deadline().left(), kForever)},
+                   {"left", seconds_left()},
                    {"warmup", 2},
                    {"min_runs", 9},
                    {"min_long_runs", 5},

@@ -2,23 +2,26 @@
 
 import bisect
 import concurrent.futures
+import threading
 
 
 class NoiseFilter:
-    """Waits until other load ends, repeats what it disturbed, and tells how much slower it was if other load lasts. Other load
-    is seen from the time that a fixed amount of work takes, as in engine/noise_filter.h."""
+    """Waits until other load ends, repeats what it disturbed, and tells how much slower the machine is if other load lasts, as
+    engine/noise_filter.h does: from the time that a fixed amount of work takes."""
 
     def __init__(self, threads):
-        self.threads = threads
-        self.pool = concurrent.futures.ThreadPoolExecutor(threads)  # begins a thread when it has work
+        self.pool = concurrent.futures.ThreadPoolExecutor(threads)
+        self.barrier = threading.Barrier(threads)
         self.probes = []  # seconds, ascending; without those that were only waited for
         self.patience = 3.0  # seconds that may still be lost
 
     def probe(self):
         """Seconds of the work on as many threads at the same time."""
-        if self.threads == 1:
-            return arithmetic()
-        return max(self.pool.map(lambda _: arithmetic(), range(self.threads)))
+        return max(self.pool.map(lambda _: self.work(), range(self.barrier.parties)))
+
+    def work(self):
+        self.barrier.wait()
+        return arithmetic()
 
     def next_probe(self):
         probe = self.probe()
@@ -36,9 +39,9 @@ class NoiseFilter:
         times as long as usual that took, and its seconds. The first is None if it must be repeated, since other load began
         meanwhile. Waits and repeats only for a share of all time."""
         clock = time.perf_counter
+        before = self.next_probe()
         begin = clock()
         end = min(begin + min(self.patience, 0.3), stop)
-        before = self.next_probe()
         while self.slowdown(before) > 1 and clock() < end:
             before = self.probe()
         start = clock()
@@ -58,12 +61,12 @@ def arithmetic():
     """Seconds of the shortest of some equal computations. They keep a core's arithmetic units busy, so that they take longer
     while another program shares the core, and they need little memory and seldom Python's lock."""
     clock = time.perf_counter
-    numbers = np.full(1 << 13, 0.3, dtype=np.float32)
+    numbers = np.full(1 << 15, 0.3, dtype=np.float32)
     results = np.empty_like(numbers)
     shortest = float("inf")
     for _ in range(3):
         start = clock()
-        for _ in range(30):
+        for _ in range(6):
             np.exp(numbers, out=results)
         shortest = min(shortest, clock() - start)
     return shortest

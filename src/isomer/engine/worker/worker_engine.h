@@ -52,6 +52,8 @@ class WorkerEngine : public Engine {
   Result<Message> ask_about(const std::filesystem::path& onnx, nlohmann::json header);
   /// Writes a model to a file in the worker's temporary folder.
   Result<std::filesystem::path> write(const Model& model, const std::string& name);
+  /// Returns the seconds until the deadline, at most 1e9: JSON has no infinity.
+  double seconds_left() const;
   const EngineOptions& options() const { return options_; }
   const std::string& python() const { return python_; }
 
