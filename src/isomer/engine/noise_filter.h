@@ -40,7 +40,9 @@ class NoiseFilter {
   Probe probe_;
   Clock clock_;
   std::vector<double> probes_ = {};  // times, ascending; without those that were only waited for
-  double patience_ = 3;              // seconds that may still be lost
+  double last_ = 0;                  // probe
+  double last_end_ = 0;
+  double patience_ = 2;  // seconds that may still be lost
 };
 
 /// Returns a probe in which this many threads multiply and add at the same time for about 0.2 ms.

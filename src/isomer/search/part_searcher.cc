@@ -210,7 +210,8 @@ Result<bool> PartSearcher::measured_again(const PartTask& task, FoundCandidate& 
   if (found.hash() == task.part.hash()) return true;
   const std::array<const Candidate*, 2> both{&task.part, &found};
   ISOMER_TRY(const bool changed, costs_.measure_again(both, task.boundary));
-  if (changed) update_costs(task, found);
+  if (!changed) return true;
+  update_costs(task, found);
   return found.cost_after < found.cost_before &&
          (found.others.empty() || found.cost_after <= found.others[0].cost_after);
 }
