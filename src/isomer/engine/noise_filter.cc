@@ -44,7 +44,7 @@ double NoiseFilter::next_probe() {
 }
 
 std::optional<double> NoiseFilter::watch(const std::function<void()>& measure) {
-  constexpr double kLongestWait = 0.3, kShare = 0.15;
+  constexpr double kLongestWait = 0.3, kShare = 0.15, kMaxPatience = 2;
   constexpr double kFresh = 0.01;  // other load comes and goes within some tenths of a second
   double before = probes_.empty() || clock_() - last_end_ > kFresh ? next_probe() : last_;
   const double begin = clock_();
@@ -59,7 +59,7 @@ std::optional<double> NoiseFilter::watch(const std::function<void()>& measure) {
     patience_ -= seconds;
     return std::nullopt;
   }
-  patience_ += kShare * seconds;
+  patience_ = std::min(patience_ + kShare * seconds, kMaxPatience);
   return slowdown((before + behind) / 2);
 }
 

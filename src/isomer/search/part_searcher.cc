@@ -169,6 +169,7 @@ Result<double> PartSearcher::decide_layouts(Candidate& part, const PartTask& tas
 }
 
 void PartSearcher::update_costs(const PartTask& task, FoundCandidate& found) {
+  if (!costs_changed_ || (found.hash() == task.part.hash() && found.others.empty())) return;
   const CandidateCost cost = cost_of(task, costs_);
   const auto before = cost(task.part);
   if (!before) return;
@@ -198,9 +199,12 @@ Result<FoundCandidate> PartSearcher::confirmed(const PartTask& task, FoundCandid
     found.report.add_counts(before);
   }
   if (found.cost_after < found.cost_before) return found;
-  static_cast<Candidate&>(found) = task.part;
-  found.cost_after = found.cost_before;
-  found.report.steps.clear();
+  const std::vector<FoundCandidate> others = std::exchange(found.others, {});
+  const bool other = !others.empty() && others[0].cost_after < found.cost_before;
+  static_cast<Candidate&>(found) = other ? static_cast<const Candidate&>(others[0]) : task.part;
+  found.cost_after = other ? others[0].cost_after : found.cost_before;
+  found.report.steps = other ? others[0].report.steps : std::vector<SearchStep>();
+  if (!others.empty()) found.others.assign(others.begin() + (other ? 1 : 0), others.end());
   return found;
 }
 
@@ -211,6 +215,7 @@ Result<bool> PartSearcher::measured_again(const PartTask& task, FoundCandidate& 
   const std::array<const Candidate*, 2> both{&task.part, &found};
   ISOMER_TRY(const bool changed, costs_.measure_again(both, task.boundary));
   if (!changed) return true;
+  costs_changed_ = true;
   update_costs(task, found);
   return found.cost_after < found.cost_before &&
          (found.others.empty() || found.cost_after <= found.others[0].cost_after);

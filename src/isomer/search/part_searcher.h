@@ -85,8 +85,8 @@ class PartSearcher {
   /// search, returns the part as it is.
   Result<FoundCandidate> search(const PartTask& task, const std::string& name);
 
-  /// Costs a result and the next best again: kernels that they share with other results may have been measured again.
-  /// Their last steps get the differences.
+  /// Costs a result and the next best again, if kernels have been measured again: they may share some with other
+  /// results. Their last steps get the differences.
   void update_costs(const PartTask& task, FoundCandidate& found);
 
   /// Lets other threads search the tasks after the first that nothing is known about. Of equal parts, only the first is
@@ -141,6 +141,7 @@ class PartSearcher {
   std::vector<TargetCache> targets_of_threads_;
   std::vector<std::unique_ptr<CostModel>> copies_;
   std::shared_ptr<const RefusedWeights> refused_;    // known to tasks that are made now
+  bool costs_changed_ = false;                       // since kernels were measured again
   std::mutex lock_;                                  // of the evaluator
   std::optional<Ahead<SharedTask, Outcome>> ahead_;  // by search_key of the task; its threads end before all else
 };

@@ -58,7 +58,7 @@ class NoiseFilter:
         if slowdown > 1 and self.patience > 0:
             self.patience -= seconds
             return None, seconds
-        self.patience += 0.15 * seconds
+        self.patience = min(self.patience + 0.15 * seconds, 2.0)
         return self.slowdown((before + behind) / 2), seconds
 
 

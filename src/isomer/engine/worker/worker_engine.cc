@@ -66,9 +66,9 @@ Status WorkerEngine::start() {
   return {};
 }
 
-/// Returns how long to wait for an answer.
 double WorkerEngine::seconds_left() const { return std::min(deadline().left(), 1e9); }
 
+/// Returns how long to wait for an answer.
 double WorkerEngine::patience() const {
   constexpr double kSlower = 10;  // than the longest call so far
   return std::min(options_.timeout_seconds,
