@@ -86,8 +86,7 @@ Result<FoundCandidate> PartSearcher::search(const PartTask& task, const std::str
     else
       outcome = search_alone(task, 0, options_.limits.budget.end);
     refuse(outcome->refused);
-    ISOMER_TRY(FoundCandidate searched, std::move(outcome->found));
-    ISOMER_TRY(found, confirmed(task, std::move(searched)));
+    ISOMER_TRY(found, std::move(outcome->found));
     repeated_.store(task.part, task.boundary, *found);
   }
   if (layouts_) {
