@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -71,13 +70,6 @@ class CostModel {
   /// Announces the candidates that will be costed next, with the same boundary, so that kernels of several candidates
   /// can be measured together. nullptr: none. A wrong announcement costs only time.
   virtual void expect(NextCandidates /*next*/) {}  // NOLINT(performance-unnecessary-value-param): it is kept
-  /// Of the kernels that this model has measured once, measures those again that not all of these candidates have, and
-  /// corrects their costs: of many noisy costs the lowest is probably too low. Returns whether costs have changed.
-  /// `boundary` is that of all candidates. A kernel that cannot be measured again keeps its cost. An Error if a cost
-  /// cannot be stored.
-  virtual Result<bool> measure_again(std::span<const Candidate* const> /*candidates*/, const Boundary& /*boundary*/) {
-    return false;
-  }
   /// After the deadline nothing more is measured: a cost that is still unknown is an Error.
   virtual void measure_until(const Deadline& /*deadline*/) {}
   /// Returns the part of a candidate's latency, in microseconds, that has been measured already; 0 if the engine would

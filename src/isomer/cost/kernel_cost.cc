@@ -1,7 +1,6 @@
 #include "isomer/cost/kernel_cost.h"
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <tuple>
 
@@ -181,23 +180,13 @@ void KernelCost::add_unknown(Planned& planned, Batch& batch) const {
   });
 }
 
-Result<std::vector<Result<KernelTime>>> KernelCost::time(const Batch& batch) {
+Result<double> KernelCost::measure(const Batch& batch) {
   ISOMER_TRY(const double overhead_us, once(kLaunchOverhead, [&] { return engine_->kernel_overhead(); }));
   std::string description = batch.unknown[0].description;
   if (batch.unknown.size() > 1) description += fmt::format(", and {} more in turn", batch.unknown.size() - 1);
   options_.progress(measured_, description);
   TraceScope scope(options_.trace, description, "kernel");
-  std::vector<Result<KernelTime>> times = engine_->time_kernels(batch.runs, overhead_us);
-  if (times[0]) {
-    scope.note("us", times[0]->us);
-    scope.note("runs", static_cast<double>(times[0]->runs));
-    scope.note("kernels", static_cast<double>(times.size()));
-  }
-  return times;
-}
-
-Result<double> KernelCost::measure(const Batch& batch) {
-  ISOMER_TRY(const auto times, time(batch));
+  const auto times = engine_->time_kernels(batch.runs, overhead_us);
   for (size_t k = 0; k < times.size(); ++k) {
     const auto& [signature, what] = batch.unknown[k];
     if (!times[k]) {
@@ -209,62 +198,13 @@ Result<double> KernelCost::measure(const Batch& batch) {
     }
     ++measured_;
     profile_[signature] = *times[k];
-    measured_once_.insert(signature);
     ISOMER_CHECK(db_->store(key_, signature, *times[k], what));
   }
   if (!times[0]) return tl::unexpected<Error>(times[0].error());
+  scope.note("us", times[0]->us);
+  scope.note("runs", static_cast<double>(times[0]->runs));
+  scope.note("kernels", static_cast<double>(times.size()));
   return times[0]->us;
-}
-
-Result<bool> KernelCost::correct(const Batch& batch) {
-  ISOMER_TRY(const auto times, time(batch));
-  bool any = false;
-  for (size_t k = 0; k < times.size(); ++k) {
-    if (!times[k]) continue;
-    const auto& [signature, what] = batch.unknown[k];
-    KernelTime& both = profile_.at(signature);
-    both = {(both.us + times[k]->us) / 2, std::max(both.spread, times[k]->spread), both.runs + times[k]->runs};
-    if (const auto found = known_.find(signature); found != known_.end() && found->second)
-      found->second->latency_us = both.us;
-    ISOMER_CHECK(db_->store(key_, signature, both, what));
-    any = true;
-  }
-  return any;
-}
-
-Result<bool> KernelCost::measure_again(std::span<const Candidate* const> candidates, const Boundary& boundary) {
-  if (std::ranges::any_of(candidates, [&](const auto* one) { return computes_twice(*one); })) return false;
-  std::deque<Planned> planned;
-  std::unordered_map<uint64_t, size_t> counts;  // by signature: candidates that have the kernel
-  for (const Candidate* candidate : candidates) {
-    auto plan = planner_->plan(candidate->graph, boundary, candidate->decisions, deadline_);
-    if (!plan) return false;
-    Planned& one = planned.emplace_back(candidate->graph, boundary, std::move(*plan), options_);
-    std::unordered_set<uint64_t> signatures;
-    std::ignore = for_each_run(one.plan, [&](const auto& what) -> Status {
-      if (const uint64_t signature = one.signer.signature(what); signatures.insert(signature).second)
-        ++counts[signature];
-      return {};
-    });
-  }
-  bool any = false;
-  Batch batch;
-  const auto end_batch = [&]() -> Status {
-    const Batch full = std::exchange(batch, {});
-    if (full.runs.empty() || deadline_.passed()) return {};
-    ISOMER_TRY(const bool corrected, correct(full));
-    any = any || corrected;
-    return {};
-  };
-  for (Planned& one : planned)
-    ISOMER_CHECK(for_each_run(one.plan, [&](const auto& what) -> Status {
-      const uint64_t signature = one.signer.signature(what);
-      if (counts[signature] == candidates.size() || measured_once_.erase(signature) == 0) return {};
-      if (!add(one, what, signature, batch) || wants_more(batch)) return {};
-      return end_batch();
-    }));
-  ISOMER_CHECK(end_batch());
-  return any;
 }
 
 template <class Measure>

@@ -1,10 +1,8 @@
 #pragma once
-// The cost of a graph as the sum of its kernels' costs, which are measured on the engine when they are first needed.
+// The cost of a graph as the sum of its kernels' costs, each measured once on the engine.
 
 #include <functional>
 #include <memory>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "isomer/base/trace.h"
 #include "isomer/cost/cost_model.h"
@@ -60,7 +58,6 @@ class KernelCost : public CostModel {
   }
   std::vector<int64_t> channel_blocks() const override { return engine_->channel_blocks(); }
   void expect(NextCandidates next) override { next_ = std::move(next); }
-  Result<bool> measure_again(std::span<const Candidate* const> candidates, const Boundary& boundary) override;
   void measure_until(const Deadline& deadline) override { deadline_ = deadline; }
   double known_latency(const Candidate& candidate) override;
   Result<NeighborCosts> neighbor_costs() override;
@@ -122,12 +119,8 @@ class KernelCost : public CostModel {
   void add_unknown(Planned& planned, Batch& batch) const;
   /// Returns whether more kernels would be measured in turn.
   bool wants_more(const Batch& batch) const;
-  /// Returns the time of each kernel, or why it has none.
-  Result<std::vector<Result<KernelTime>>> time(const Batch& batch);
   /// Measures kernels, and stores their times or why they have none. Returns the time of the first.
   Result<double> measure(const Batch& batch);
-  /// Measures known kernels once more, and stores the mean of both times. Returns whether any could be measured.
-  Result<bool> correct(const Batch& batch);
   /// Returns what `measure` does; it is stored like a kernel.
   template <class Measure>
   Result<double> once(std::string_view what, const Measure& measure);
@@ -142,7 +135,6 @@ class KernelCost : public CostModel {
   std::map<uint64_t, std::string> failures_;
   std::unordered_map<uint64_t, Result<Metrics>> known_;  // by signature
   FlopsCache flops_;
-  std::unordered_set<uint64_t> measured_once_;  // signatures, since this was made
   size_t measured_ = 0;
   NextCandidates next_ = nullptr;
   Deadline deadline_ = Deadline::never();

@@ -35,7 +35,7 @@ class CountingEngine : public StubEngine {
       if (node.op->name == "Erf") return fail("no Erf here");
       if (!node.is_input() && !node.is_constant()) us += 10;
     }
-    return KernelTime{.us = us + noise, .runs = 1};
+    return KernelTime{.us = us, .runs = 1};
   }
 
   std::vector<Result<KernelTime>> time_kernels(std::span<const KernelRun> runs, double overhead_us) override {
@@ -50,7 +50,6 @@ class CountingEngine : public StubEngine {
   }
 
   double overhead = 0.5;
-  double noise = 0;  // of the next measurements
   int timed = 0;
   int neighbors = 0;
   int overheads = 0;
@@ -127,35 +126,6 @@ TEST_F(KernelCostTest, MeasuresSeveralKernelsInTurn) {
   model->expect(nullptr);
   EXPECT_TRUE(model->metrics(parsed("input x: f32[4]\na = Neg(x)\nreturn a")).has_value());
   EXPECT_EQ(engine_.batches.back(), 1U);
-}
-
-TEST_F(KernelCostTest, MeasuresAgainOnceWhatCandidatesDifferIn) {
-  engine_.in_turn = 2;
-  const auto model = cost();
-  const Candidate exp = parsed("input x: f32[4]\na = Neg(x)\nb = Softmax(a) {axis=0}\nc = Exp(b)\nreturn c");
-  const Candidate sin =
-      parsed("input x: f32[4]\na = Neg(x)\nb = Softmax(a) {axis=0}\nc = Sin(b)\nd = Tanh(c)\nreturn d");
-  const std::vector<const Candidate*> both{&exp, &sin};
-  EXPECT_FALSE(*model->measure_again(both, {})) << "nothing is known";
-  engine_.noise = -4;
-  EXPECT_EQ(model->metrics(exp)->latency_us, 3 * 6.5);
-  EXPECT_EQ(model->metrics(sin)->latency_us, 4 * 6.5);
-  engine_.noise = 2;
-  engine_.batches.clear();
-  EXPECT_TRUE(*model->measure_again(both, {}));
-  EXPECT_EQ(engine_.batches, (std::vector<size_t>{2, 1})) << "Exp, Sin, Tanh";
-  EXPECT_EQ(model->metrics(exp)->latency_us, 2 * 6.5 + 9.5);
-  EXPECT_EQ(model->metrics(sin)->latency_us, 2 * 6.5 + 2 * 9.5);
-  EXPECT_EQ(model->measured(), 5U);
-  EXPECT_FALSE(*model->measure_again(both, {})) << "twice is enough";
-
-  const auto later = cost();
-  EXPECT_EQ(later->metrics(sin)->latency_us, 2 * 6.5 + 2 * 9.5) << "the database has the mean";
-  EXPECT_FALSE(*later->measure_again(both, {})) << "only what this model has measured";
-  const Candidate cos = parsed("input x: f32[4]\na = Cos(x)\nreturn a");
-  EXPECT_EQ(later->metrics(cos)->latency_us, 12.5);
-  later->measure_until(Deadline::after(-1));
-  EXPECT_FALSE(*later->measure_again(std::vector{&exp, &cos}, {})) << "no time is left";
 }
 
 TEST_F(KernelCostTest, LimitsTheWeightsOfKernelsThatAreMeasuredInTurn) {

@@ -59,6 +59,8 @@ TEST(LiveBytes, ViewsTakeNothing) {
       "input x: f32[4,64]\n w = f32[64,64]{seed 1}\n a = MatMul(x, w)\n b = Reshape(a) {shape=[8,32]}\n"
       "v = f32[32,2]{seed 2}\n c = MatMul(b, v)\n return c";
   EXPECT_EQ(own_runtime(parsed(text)), 2 * 4 * 64 * 4 + 8 * 2 * 4);
+  const std::string one = "input x: f32[4,8,8]\n j = Concat(x) {axis=0}\n c = CumSum(j) {axis=1}\n return c";
+  EXPECT_EQ(own_runtime(parsed(one)), 2 * kOne) << "x and c, which are with the caller";
 }
 
 }  // namespace

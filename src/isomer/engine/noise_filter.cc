@@ -38,15 +38,15 @@ double NoiseFilter::slowdown(double probe) const {
 double NoiseFilter::next_probe() {
   const double probe = probe_();
   probes_.insert(std::ranges::upper_bound(probes_, probe), probe);
-  last_ = probe;
-  last_end_ = clock_();
+  last_probe_ = probe;
+  last_probe_end_ = clock_();
   return probe;
 }
 
 std::optional<double> NoiseFilter::watch(const std::function<void()>& measure) {
   constexpr double kLongestWait = 0.3, kShare = 0.15, kMaxPatience = 2;
   constexpr double kFresh = 0.01;  // other load comes and goes within some tenths of a second
-  double before = probes_.empty() || clock_() - last_end_ > kFresh ? next_probe() : last_;
+  double before = probes_.empty() || clock_() - last_probe_end_ > kFresh ? next_probe() : last_probe_;
   const double begin = clock_();
   const double end = begin + std::min(patience_, kLongestWait);
   while (slowdown(before) > 1 && clock_() < end) before = probe_();

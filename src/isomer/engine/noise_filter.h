@@ -13,8 +13,8 @@ namespace isomer {
 
 /// Waits until other load ends, repeats what it disturbed, and tells how much slower the machine is if other load
 /// lasts. Costs are sums of kernels that were measured at different times, so all must be measured under the same
-/// conditions. The machine is quiet if a fixed amount of work takes hardly longer than it did in a quarter of all cases
-/// before. Not thread-safe.
+/// conditions. The machine is quiet if a fixed amount of work takes hardly longer than the lower quartile of its times
+/// so far. Not thread-safe.
 class NoiseFilter {
  public:
   /// Does a fixed amount of work and returns the time that it took, in any unit.
@@ -40,9 +40,9 @@ class NoiseFilter {
   Probe probe_;
   Clock clock_;
   std::vector<double> probes_ = {};  // times, ascending; without those that were only waited for
-  double last_ = 0;                  // probe
-  double last_end_ = 0;
-  double patience_ = 2;  // seconds that may still be lost
+  double last_probe_ = 0;            // its time
+  double last_probe_end_ = 0;        // on the clock
+  double patience_ = 2;              // seconds that may still be lost
 };
 
 /// Returns a probe in which this many threads multiply and add at the same time for about 0.2 ms.

@@ -166,7 +166,6 @@ class Autograph {
       if (!found) report_.reject(kName, found.error());  // a kernel that its border cuts cannot be measured
       run.found = found ? std::move(*found) : FoundCandidate{run.task->part};
     }
-    for (PartRun& run : runs) searcher.update_costs(*run.task, run.found);
     return runs;
   }
 

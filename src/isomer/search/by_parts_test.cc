@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <thread>
-#include <utility>
 
 #include "isomer/cost/roofline.h"
 #include "isomer/models/models.h"

@@ -1,7 +1,6 @@
 #include "isomer/search/part_searcher.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <set>
 #include <utility>
@@ -165,59 +164,6 @@ Result<double> PartSearcher::decide_layouts(Candidate& part, const PartTask& tas
   if (!after || *after >= before) return before;
   part = std::move(decided);
   return after;
-}
-
-void PartSearcher::update_costs(const PartTask& task, FoundCandidate& found) {
-  if (!costs_changed_ || (found.hash() == task.part.hash() && found.others.empty())) return;
-  const CandidateCost cost = cost_of(task, costs_);
-  const auto before = cost(task.part);
-  if (!before) return;
-  const auto update = [&](FoundCandidate& one) {
-    const auto after = one.hash() == task.part.hash() ? before : cost(one);
-    if (!after) return;
-    if (!one.report.steps.empty())
-      one.report.steps.back().delta += (*after - *before) - (one.cost_after - one.cost_before);
-    one.cost_before = *before;
-    one.cost_after = *after;
-  };
-  update(found);
-  for (FoundCandidate& other : found.others) update(other);
-  std::ranges::stable_sort(found.others, {}, &FoundCandidate::cost_after);
-}
-
-Result<FoundCandidate> PartSearcher::confirmed(const PartTask& task, FoundCandidate found) {
-  constexpr int kSearchesAgain = 2;
-  for (int again = 0;; ++again) {
-    ISOMER_TRY(const bool still_best, measured_again(task, found));
-    if (still_best) return found;
-    if (again == kSearchesAgain) break;
-    const SearchReport before = std::move(found.report);
-    Outcome outcome = search_alone(task, 0, options_.limits.budget.end);
-    refuse(outcome.refused);
-    ISOMER_TRY(found, std::move(outcome.found));
-    found.report.add_counts(before);
-  }
-  if (found.cost_after < found.cost_before) return found;
-  const std::vector<FoundCandidate> others = std::exchange(found.others, {});
-  const bool other = !others.empty() && others[0].cost_after < found.cost_before;
-  static_cast<Candidate&>(found) = other ? static_cast<const Candidate&>(others[0]) : task.part;
-  found.cost_after = other ? others[0].cost_after : found.cost_before;
-  found.report.steps = other ? others[0].report.steps : std::vector<SearchStep>();
-  if (!others.empty()) found.others.assign(others.begin() + (other ? 1 : 0), others.end());
-  return found;
-}
-
-Result<bool> PartSearcher::measured_again(const PartTask& task, FoundCandidate& found) {
-  const bool decides_layouts = layouts_ && options_.layouts == LayoutTime::EachCandidate;
-  if (decides_layouts || !evaluator_.weighs_latency() || options_.limits.budget.end.passed()) return true;
-  if (found.hash() == task.part.hash()) return true;
-  const std::array<const Candidate*, 2> both{&task.part, &found};
-  ISOMER_TRY(const bool changed, costs_.measure_again(both, task.boundary));
-  if (!changed) return true;
-  costs_changed_ = true;
-  update_costs(task, found);
-  return found.cost_after < found.cost_before &&
-         (found.others.empty() || found.cost_after <= found.others[0].cost_after);
 }
 
 void PartSearcher::keep_ahead(std::span<const uint64_t> keys) {

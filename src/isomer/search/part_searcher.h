@@ -85,10 +85,6 @@ class PartSearcher {
   /// search, returns the part as it is.
   Result<FoundCandidate> search(const PartTask& task, const std::string& name);
 
-  /// Costs a result and the next best again, if kernels have been measured again: they may share some with other
-  /// results. Their last steps get the differences.
-  void update_costs(const PartTask& task, FoundCandidate& found);
-
   /// Lets other threads search the tasks after the first that nothing is known about. Of equal parts, only the first is
   /// searched.
   void search_ahead(const std::deque<SharedTask>& tasks);
@@ -116,12 +112,6 @@ class PartSearcher {
   /// Searches a part on a thread, for its share of the remaining time. What it finds depends on nothing that other
   /// threads do.
   Outcome search_alone(const PartTask& task, size_t thread, const Deadline& end);
-  /// Measures again what a result differs in from its part, unless time is over. Returns whether the result is still
-  /// the cheapest of the part, itself and the next best.
-  Result<bool> measured_again(const PartTask& task, FoundCandidate& found);
-  /// Returns a result that holds when it is measured again: it, what another search finds by the corrected costs, or
-  /// the part.
-  Result<FoundCandidate> confirmed(const PartTask& task, FoundCandidate found);
   void refuse(const RefusedWeights& weights);
   /// Returns the costs of candidates for a part.
   CandidateCost cost_of(const PartTask& task, CostModel& costs);
@@ -141,7 +131,6 @@ class PartSearcher {
   std::vector<TargetCache> targets_of_threads_;
   std::vector<std::unique_ptr<CostModel>> copies_;
   std::shared_ptr<const RefusedWeights> refused_;    // known to tasks that are made now
-  bool costs_changed_ = false;                       // since kernels were measured again
   std::mutex lock_;                                  // of the evaluator
   std::optional<Ahead<SharedTask, Outcome>> ahead_;  // by search_key of the task; its threads end before all else
 };

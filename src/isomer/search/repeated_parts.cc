@@ -106,9 +106,7 @@ void RepeatedParts::store(const Candidate& part, const Boundary& boundary, const
   result.ways.push_back(std::move(*best));
   for (const FoundCandidate& other : found.others)
     if (auto way = way_to(graph, other)) result.ways.push_back(std::move(*way));
-  // Costs that were measured again make earlier results useless.
-  const auto [known, inserted] = results_.try_emplace(ordered_hash(graph, boundary), result);
-  if (!inserted && !equal_costs(known->second.cost_before, result.cost_before)) known->second = std::move(result);
+  results_.emplace(ordered_hash(graph, boundary), std::move(result));
 }
 
 std::optional<FoundCandidate> RepeatedParts::find(const Candidate& part, const Boundary& boundary,

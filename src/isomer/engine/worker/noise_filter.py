@@ -13,7 +13,7 @@ class NoiseFilter:
         self.pool = concurrent.futures.ThreadPoolExecutor(threads)
         self.barrier = threading.Barrier(threads)
         self.probes = []  # seconds, ascending; without those that were only waited for
-        self.last, self.last_end = None, 0
+        self.last_probe, self.last_probe_end = None, 0
         self.patience = 2.0  # seconds that may still be lost
 
     def probe(self):
@@ -29,7 +29,7 @@ class NoiseFilter:
     def next_probe(self):
         probe = self.probe()
         bisect.insort(self.probes, probe)
-        self.last, self.last_end = probe, time.perf_counter()
+        self.last_probe, self.last_probe_end = probe, time.perf_counter()
         return probe
 
     def slowdown(self, probe):
@@ -44,7 +44,8 @@ class NoiseFilter:
         meanwhile. Waits and repeats only for a share of all time."""
         clock = time.perf_counter
         # Other load comes and goes within some tenths of a second.
-        before = self.last if self.last is not None and clock() - self.last_end < 0.01 else self.next_probe()
+        fresh = self.last_probe is not None and clock() - self.last_probe_end < 0.01
+        before = self.last_probe if fresh else self.next_probe()
         begin = clock()
         end = min(begin + min(self.patience, 0.3), stop)
         while self.slowdown(before) > 1 and clock() < end:
