@@ -76,14 +76,17 @@ def bench_alone(model: pathlib.Path, shapes: list[str], args: argparse.Namespace
     return isomer("bench", str(model), "--seconds", "1", *common_args(shapes, args))["models"][0]["median_us"]
 
 
+def budget(args: argparse.Namespace) -> list[str]:
+    return [] if args.time_budget is None else ["--time-budget", str(args.time_budget)]
+
+
 def optimized(
     model: pathlib.Path, shapes: list[str], args: argparse.Namespace, target: pathlib.Path, program: pathlib.Path = ISOMER
 ) -> dict:
     """What one version of Isomer makes of a model: the search, and how the result is timed against the original."""
     cold = ["--profile-db", str(target.with_suffix(".db"))] if args.cold else []
     report = isomer(
-        "optimize", str(model), "-o", str(target), "--force", "--time-budget", str(args.time_budget), *cold,
-        *common_args(shapes, args), program=program,
+        "optimize", str(model), "-o", str(target), "--force", *budget(args), *cold, *common_args(shapes, args), program=program
     )
     return {
         "engine_version": report["engine_version"],
@@ -101,7 +104,7 @@ def optimized(
 
 def by_roofline(model: pathlib.Path, shapes: list[str], args: argparse.Namespace, target: pathlib.Path) -> dict | None:
     extents = [arg for shape in shapes for arg in ("--shape", shape)]
-    options = ["--force", "--engine", "roofline", "--time-budget", str(args.time_budget), *extents]
+    options = ["--force", "--engine", "roofline", *budget(args), *extents]
     report = isomer("optimize", str(model), "-o", str(target), *options)
     return timed(model, target, shapes, args) if report["improved"] else None
 
@@ -264,7 +267,7 @@ def main() -> int:
     parser.add_argument("--engine", default="ort", choices=ENGINES)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=3, help="timing of each pair")
-    parser.add_argument("--time-budget", type=float, default=45, help="of each search")
+    parser.add_argument("--time-budget", type=float, help="of each search; else Isomer decides when more time does not pay")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--earlier", type=pathlib.Path, metavar="PROGRAM", help="an earlier version of build/isomer")
     parser.add_argument("--roofline", action="store_true", help="time the graph that the described device prefers")

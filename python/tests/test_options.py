@@ -49,7 +49,7 @@ def test_the_signature_has_the_options_with_their_defaults():
     for name, option in OPTIONS.items():
         default = PARAMETERS[name].default
         assert (list(default) if default == () else default) == option["default"], name
-    assert OPTIONS["time_budget"]["default"] == 45
+    assert OPTIONS["time_budget"]["default"] is None
 
 
 def test_help_shows_every_option():

@@ -103,7 +103,7 @@ TEST_F(COptimize, BadOptionsAreRefused) {
   refused(R"({"seed": -1})", "seed: must be an integer from 0 to ");
   refused(R"({"objective": "1/0"})", "objective: '1/0': has no finite value");
   refused(R"({"limits": ["memory <= 0/0"]})", "limits: ");
-  refused(R"({"time_budget": null})", "time_budget: must be a number");
+  refused(R"({"alpha": null})", "alpha: must be a finite number");
   refused(R"({"engine": 3})", "engine: must be ort, openvino, onednn or roofline");
   refused(R"({"engine": "tpu"})", "engine: must be ort, openvino, onednn or roofline");
   refused(R"({"python": 3})", "python: must be a string");

@@ -186,7 +186,7 @@ class Pipeline {
       report_.interrupted = budget_.end.stopped();
       if (options_.costs.locked && budget_.end.passed() && !report_.interrupted)
         return fail("the time budget of {:g} s does not suffice for a locked search; raise --time-budget",
-                    options_.search.time_budget_seconds);
+                    options_.search.max_seconds());
       ISOMER_CHECK(phase("confirm", [&] {
         return confirm(options_, starts_.front().candidate, best.found, best.evaluation, report_);
       }));

@@ -27,6 +27,20 @@ Option kept(const std::string& name, const Option::Domain& domain, const std::st
               }};
 }
 
+/// The same for a number that need not be given.
+Option kept_if_given(const std::string& name, const NumberRange& range, const std::string& help,
+                     std::optional<double>& target) {
+  return {.name = name,
+          .domain = range,
+          .help = help,
+          .get = [&target] { return target ? json(*target) : json(); },
+          .set =
+              [&target](const json& value) {
+                target = value.get<double>();
+                return Status();
+              }};
+}
+
 Option dtype_option(DType& dtype) {
   return {.name = "dtype",
           .domain = Option::Text{{"f32", "bf16"}},
@@ -90,18 +104,11 @@ Option memory_limit_option(Objective& objective) {
 }
 
 Option tolerance_option(std::optional<double>& tolerance) {
-  return {.name = "tolerance",
-          .domain = kFromZero,
-          .help =
-              "Maximum difference of an output, relative to its largest element; if not given, 1e-4, or up to 0.25 if "
-              "the output moves far when only the last bits of inputs change, and any if it is nothing but rounding "
-              "errors",
-          .get = [&tolerance] { return tolerance ? json(*tolerance) : json(); },
-          .set =
-              [&tolerance](const json& value) {
-                tolerance = value.get<double>();
-                return Status();
-              }};
+  return kept_if_given(
+      "tolerance", kFromZero,
+      "Maximum difference of an output, relative to its largest element; if not given, 1e-4, or up to 0.25 if the "
+      "output moves far when only the last bits of inputs change, and any if it is nothing but rounding errors",
+      tolerance);
 }
 
 void append(std::vector<Option>& all, std::vector<Option> more) { std::ranges::move(more, std::back_inserter(all)); }
@@ -223,7 +230,11 @@ std::vector<Option> search_options(SearchOptions& options) {
            "Maximum number of iterations of saturate; each applies the rules wherever they match",
            options.egraph_iterations),
       search_memory_option(options.search_memory),
-      time_budget_option(options.time_budget_seconds, "Maximum seconds for everything except the final confirmation")};
+      kept_if_given(
+          "time_budget", kTimeBudget,
+          "Maximum seconds for everything except the final confirmation; if not given, 45, and auto ends earlier when "
+          "more time is not expected to pay",
+          options.time_budget_seconds)};
 }
 
 std::vector<Option> optimize_options(OptimizeOptions& options) {

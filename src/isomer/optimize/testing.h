@@ -25,6 +25,7 @@ inline nlohmann::json other_value(const Option& option, const std::filesystem::p
       {"limits", {"kernels <= 1e9"}},
       {"memory_limit", 1e9},
       {"tolerance", 1e-3},
+      {"time_budget", 90},
       {"search", "beam"},
       {"layout", "joint"},
       {"extract", "greedy"},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -37,7 +38,8 @@ struct SearchOptions {
   int64_t egraph_iterations = 30;            ///< maximum number of iterations of equality saturation
   double extract_seconds = 5;                ///< for one exact extraction
   int64_t search_memory = int64_t{4} << 30;  ///< bytes that a search which stores all graphs may use for one part
-  double time_budget_seconds = 45;           ///< for all searches together
+  /// For all searches together. If it is not given, `auto` ends when more time is not expected to pay.
+  std::optional<double> time_budget_seconds = std::nullopt;
 
   /// Returns `search_threads`, or if it is 0, one for each core, but at most 8: sample and saturate may store up to
   /// `search_memory` in each.
@@ -49,9 +51,15 @@ struct SearchOptions {
   /// Returns `max_length` as a limit.
   int64_t length_limit() const { return max_length == 0 ? std::numeric_limits<int64_t>::max() : max_length; }
 
+  /// Returns the seconds that all searches together may take.
+  double max_seconds() const {
+    constexpr double kDefault = 45;
+    return time_budget_seconds.value_or(kDefault);
+  }
+
   /// Returns the budget that begins now. It ends earlier if `stop` returns true.
   Budget budget(Deadline::Stop stop = nullptr) const {
-    return {Deadline::after(time_budget_seconds, std::move(stop)), max_candidates, search_memory};
+    return {Deadline::after(max_seconds(), std::move(stop)), max_candidates, search_memory};
   }
 };
 

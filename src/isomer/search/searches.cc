@@ -124,6 +124,7 @@ class SearchRun {
   Result<SearchResult> run(const std::function<Status(SearchRun&)>& search) {
     const Deadline& end = context_.budget.end;
     const Status measured = measure_kernels(first_, context_);
+    kernel_seconds_ = watch_.seconds();
     ISOMER_CHECK(search(*this));
     // Otherwise, nodes that the engine cannot measure had no candidates either and stay unchanged.
     if (!measured && end.passed() && report_.rejected.empty()) report_.reject("costs", measured.error());
@@ -133,6 +134,40 @@ class SearchRun {
   }
 
   Status automatic() {
+    const bool ends_early = end_when_enough();
+    ISOMER_CHECK(greedy_then_parts());
+    if (ends_early && context_.budget.end.passed() && !context_.budget.end.stopped())
+      report_.note(fmt::format(
+          "the search ended after {:.0f} s, as more time is not expected to pay; a time budget can give it more",
+          watch_.seconds()));
+    return {};
+  }
+
+  Status greedy_alone() { return step_by_step({first_, {}}, context_.budget.end); }
+
+  Status simplified_autograph() {
+    ISOMER_CHECK(simplify_first());
+    return autograph(context_, false);
+  }
+
+  Status parts(const NamedPartSearch& how) { return how.exact ? exact(how) : simplified_parts(how); }
+
+ private:
+  /// Shortens the time if none was given and more is not expected to pay (EnoughTime). Returns whether it did. What was
+  /// found with one thread need not hold where kernels run at the same time; where nothing is measured, searches end by
+  /// themselves; and the results for a model whose runs take long must still be measured.
+  bool end_when_enough() {
+    if (options_.time_budget_seconds || context_.cores > 1 || context_.evaluator.by_costs() == nullptr) return false;
+    const double enough = context_.enough.seconds + context_.enough.kernels * kernel_seconds_ - watch_.seconds();
+    const Deadline end = context_.budget.end.within(enough);
+    const auto known = context_.evaluator.costs()->metrics(first_);
+    if (context_.budget.end.left() <= enough || !known || takes_too_long(known->latency_us, end)) return false;
+    context_.budget.end = end;
+    context_.evaluator.costs()->measure_until(end);
+    return true;
+  }
+
+  Status greedy_then_parts() {
     const Deadline greedy_end = context_.budget.share(kTimeShares.greedy).end;
     Promise promised{{first_, {}}};
     if (context_.evaluator.by_costs() != nullptr) {
@@ -155,16 +190,6 @@ class SearchRun {
     return from_the_model(begun);
   }
 
-  Status greedy_alone() { return step_by_step({first_, {}}, context_.budget.end); }
-
-  Status simplified_autograph() {
-    ISOMER_CHECK(simplify_first());
-    return autograph(context_, false);
-  }
-
-  Status parts(const NamedPartSearch& how) { return how.exact ? exact(how) : simplified_parts(how); }
-
- private:
   /// Searches the parts of greedy's result. Where kernels can run at the same time, costs that add up misjudge graphs.
   /// Where costs decide, they misjudge no rule, and the search need not be repeated without one.
   Status from_greedy(const SearchContext& context) {
@@ -277,8 +302,9 @@ class SearchRun {
 
   const Candidate& first_;
   const SearchOptions& options_;
-  const SearchContext& context_;
+  SearchContext context_;
   const Stopwatch watch_;
+  double kernel_seconds_ = 0;  // that measuring the kernels of the first graph took
   Candidate best_;
   SearchReport report_;
 };

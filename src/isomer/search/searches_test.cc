@@ -1,5 +1,6 @@
 #include "isomer/search/searches.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -19,6 +20,10 @@
 
 namespace isomer {
 namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
 
 /// An engine with the latencies of the roofline model, multiplied by `factors` for some graphs.
 class Measured : public Evaluator {
@@ -368,6 +373,23 @@ TEST(Searches, MeasureAllThatTheCostsPromiseAtOnce) {
   EXPECT_EQ(result.graph.hash(), promised.hash());
   ASSERT_FALSE(result.report.steps.empty());
   EXPECT_EQ(result.report.steps.front().speedup, 0) << "no step of these was measured by itself";
+}
+
+TEST(Searches, EndWhenMoreTimeIsNotExpectedToPay) {
+  const RuleFile file = builtin_rule_file().value();
+  const Graph graph = parsed(kGate);
+  const auto notes = [&](Evaluator& evaluator, const SearchOptions& options, size_t cores) {
+    const SearchContext context{
+        .rules = file.rules, .tactics = file.tactics, .evaluator = evaluator, .enough = {0, 0}, .cores = cores};
+    return run_search(graph, options, context).value().report.notes;
+  };
+  Estimated timed;
+  EXPECT_THAT(notes(timed, {}, 1), ElementsAre(HasSubstr("more time is not expected to pay")));
+  EXPECT_THAT(notes(timed, {.time_budget_seconds = 1000}, 1), IsEmpty());
+  EXPECT_THAT(notes(timed, {.search = "backtrack"}, 1), IsEmpty());
+  EXPECT_THAT(notes(timed, {}, 2), IsEmpty());
+  Measured without_costs_to_rely_on;
+  EXPECT_THAT(notes(without_costs_to_rely_on, {}, 1), IsEmpty());
 }
 
 /// Likewise, for a model whose runs take minutes.
