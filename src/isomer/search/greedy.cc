@@ -128,14 +128,14 @@ class Greedy {
     return std::nullopt;
   }
 
-  /// Measures the candidates with the best predictions first, so that they are covered if time is short; costs are
-  /// compared even afterwards. Candidates that are predicted to be much worse than the best measured one are left for
-  /// the next step.
+  /// Measures the candidates with the best predictions first, so that they are covered if time is short; where costs
+  /// decide, the first that may be kept is the best, even after the time. Candidates that are predicted to be much
+  /// worse than the best measured one are left for the next step.
   std::optional<NextCandidate> best_of(const Candidate& current, std::vector<NextCandidate> candidates) {
     std::ranges::stable_sort(candidates, std::greater(), [](const NextCandidate& c) { return c.estimate.value_or(1); });
     std::optional<NextCandidate> best;
     for (NextCandidate& candidate : candidates) {
-      if (out_of_time() && !evaluator_.costs_decide()) break;
+      if (out_of_time() && (best || !evaluator_.costs_decide())) break;
       if (best && candidate.estimate && *candidate.estimate * kCostError < best->steps.front().speedup) break;
       judge(current, std::move(candidate), best);
     }

@@ -162,6 +162,30 @@ TEST(Greedy, MeasuresOnlyWhatIsPredictedToBeFaster) {
   EXPECT_EQ(unknown.measured, 3);
 }
 
+TEST(Greedy, KeepsTheBestThatItHasSeenWhereCostsDecide) {
+  struct EndsAtAGain : Evaluator {
+    explicit EndsAtAGain(bool costs_decide) : decide(costs_decide) {}
+    std::optional<double> estimate(const Candidate&, const Candidate&) override {
+      ended = true;
+      return 1.5;
+    }
+    Result<Interval> measure(const Candidate&, const Candidate&) override { return Interval{1.5, 1.4, 1.6}; }
+    bool costs_decide() const override { return decide; }
+    const bool decide;
+    bool ended = false;
+  };
+  const auto rules = rules_of("rule r (Tanh ?x) => (Sub (Mul 2.0 (Sigmoid (Mul 2.0 ?x))) 1.0)");
+  const Graph graph = parsed(kSteps);
+  for (const bool costs_decide : {true, false}) {
+    EndsAtAGain evaluator(costs_decide);
+    const GreedyOptions options{.deadline = Deadline::after(1000, [&] { return evaluator.ended; })};
+    const auto found = greedy_search(graph, rules, evaluator, options);
+    EXPECT_EQ(found->report.steps.size(), costs_decide ? 1U : 0U) << "a run would take time that is over";
+    EXPECT_EQ(found->graph.hash() != graph.hash(), costs_decide);
+    EXPECT_EQ(found->report.stop_reason, "interrupted");
+  }
+}
+
 TEST(Greedy, SaysWhichCandidatesItRejected) {
   class Failing : public Evaluator {
     Result<Interval> measure(const Candidate&, const Candidate&) override { return fail("the outputs differ"); }
