@@ -64,7 +64,7 @@ def test_defaults_may_be_given():
     given = isomer.optimize(gate(), **defaults).report["options"]
     left_out = isomer.optimize(gate(), engine="roofline").report["options"]
     assert given == left_out
-    for name in set(OPTIONS) - {"engine", "memory_limit", "python", "rules", "shapes", "tolerance"}:
+    for name in set(OPTIONS) - {"engine", "memory_limit", "python", "rules", "shapes", "time_budget", "tolerance"}:
         assert given[name] == OPTIONS[name]["default"], name
 
 
