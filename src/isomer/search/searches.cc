@@ -136,7 +136,10 @@ class SearchRun {
   Status automatic() {
     const bool ends_early = end_when_enough();
     ISOMER_CHECK(greedy_then_parts());
-    if (ends_early && context_.budget.end.passed() && !context_.budget.end.stopped())
+    const Deadline& end = context_.budget.end;
+    // Its shares may have ended searches before it passed.
+    const bool in_time = report_.stop_reason != end.reason() && !end.passed();
+    if (ends_early && !in_time && !end.stopped())
       report_.note(fmt::format(
           "the search ended after {:.0f} s, as more time is not expected to pay; a time budget can give it more",
           watch_.seconds()));
